@@ -1,1 +1,28 @@
+//! One application attempt as immutable columns: ids, units, interned text, small tables, task columns, and the
+//! versioned, checksummed byte form that is the same in memory, on disk and mapped. Knows neither JSON nor HTTP
+//! nor the clock nor the file system.
 #![forbid(unsafe_code)]
+
+mod builder;
+mod chunk;
+mod file;
+mod gap;
+mod opened;
+mod packed;
+mod sql;
+mod tables;
+mod task;
+mod text;
+mod wire;
+
+pub use builder::{Builder, NewTask};
+pub use chunk::{AccumulableRun, CHUNK_ROWS, Chunk, UserAccumulable};
+pub use file::{FORMAT, Sink};
+pub use gap::{Gap, GapKind, Severity};
+pub use opened::{Bytes, StageTasks, Store};
+pub use packed::Packed;
+pub use sql::{PlanNode, SqlExecution, SqlMetric, SqlPlan};
+pub use tables::*;
+pub use task::{EXECUTOR_METRICS, ExecutorMetrics, TaskColumn, TaskFlags, TaskRow};
+pub use text::{Text, TextPool};
+pub use wire::{Reader, Wire};

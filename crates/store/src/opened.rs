@@ -1,0 +1,153 @@
+//! A finished store: one application attempt, immutable, readable by any number of threads.
+
+use hashbrown::HashMap;
+
+use crate::{
+    Reader, StageAttemptId, TaskColumn, TaskRow, Text, TextPool, Wire,
+    chunk::Chunk,
+    file::{self, Directory, StageDirectory},
+    tables::Tables,
+    text::TextSection,
+};
+
+/// Bytes that a store is read from: a vector or a mapped file.
+pub type Bytes = Box<dyn AsRef<[u8]> + Send + Sync>;
+
+/// See the module.
+pub struct Store {
+    bytes: Bytes,
+    directory: Directory,
+    texts: TextSection,
+    tables: Tables,
+    by_id: HashMap<StageAttemptId, usize>,
+    running: HashMap<StageAttemptId, Vec<TaskRow>>,
+}
+
+impl Store {
+    /// `None` when the bytes are not a whole, intact store of this format.
+    pub fn open(bytes: Bytes) -> Option<Store> {
+        let all = (*bytes).as_ref();
+        let directory = file::open(all)?;
+        let texts = TextSection::open(file::part(all, directory.texts)?)?;
+        let tables = Tables::get(&mut Reader::new(file::part(all, directory.tables)?))?;
+        let mut reader = Reader::new(file::part(all, directory.running)?);
+        let mut running: HashMap<StageAttemptId, Vec<TaskRow>> = HashMap::new();
+        for _ in 0..u32::get(&mut reader)? {
+            let id = StageAttemptId::get(&mut reader)?;
+            running.entry(id).or_default().push(TaskRow::get(&mut reader)?);
+        }
+        let by_id = directory.stages.iter().enumerate().map(|(at, s)| (s.id, at)).collect();
+        Some(Store { directory, texts, tables, by_id, running, bytes })
+    }
+
+    fn part(&self, section: (u64, u64)) -> &[u8] {
+        file::part((*self.bytes).as_ref(), section).unwrap_or_default()
+    }
+
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    pub fn text(&self, text: Text) -> &str {
+        self.texts.get(self.part(self.directory.texts), text)
+    }
+
+    /// What the reader left for going on where the log ended.
+    pub fn resume(&self) -> &[u8] {
+        self.part(self.directory.resume)
+    }
+
+    /// Size of the whole store.
+    pub fn size_bytes(&self) -> usize {
+        (*self.bytes).as_ref().len()
+    }
+
+    pub(crate) fn text_pool(&self) -> TextPool {
+        TextPool::read(self.part(self.directory.texts)).unwrap_or_default()
+    }
+
+    pub(crate) fn chunk_area(&self) -> &[u8] {
+        self.part(self.directory.chunks)
+    }
+
+    pub(crate) fn stage_tasks(&self) -> &[StageDirectory] {
+        &self.directory.stages
+    }
+
+    /// The task attempts of a stage attempt; none for one that the log does not know.
+    pub fn tasks(&self, id: StageAttemptId) -> StageTasks<'_> {
+        let directory = self.by_id.get(&id).map(|at| &self.directory.stages[*at]);
+        let area = self.chunk_area();
+        let chunks = directory
+            .into_iter()
+            .flat_map(|d| &d.chunks)
+            .filter_map(|chunk| Chunk::open(file::part(area, *chunk)?))
+            .collect();
+        StageTasks {
+            metrics_seen: directory.map_or(0, |d| d.metrics_seen),
+            chunks,
+            running: self.running.get(&id).map_or(&[], Vec::as_slice),
+        }
+    }
+
+    /// Number of task attempts in the store.
+    pub fn n_tasks(&self) -> u64 {
+        let running: usize = self.running.values().map(Vec::len).sum();
+        self.directory.stages.iter().map(|s| s.n_rows).sum::<u64>() + running as u64
+    }
+}
+
+/// The task attempts of a stage attempt: those that ended, in that order, then those that did not.
+pub struct StageTasks<'a> {
+    metrics_seen: u64,
+    chunks: Vec<Chunk<'a>>,
+    running: &'a [TaskRow],
+}
+
+impl<'a> StageTasks<'a> {
+    pub fn n_rows(&self) -> usize {
+        self.chunks.iter().map(Chunk::n_rows).sum::<usize>() + self.running.len()
+    }
+
+    /// A column, a value for each row.
+    pub fn column(&self, column: TaskColumn) -> Vec<i64> {
+        let mut out = Vec::with_capacity(self.n_rows());
+        for chunk in &self.chunks {
+            chunk.column(column).read(chunk.n_rows(), &mut out);
+        }
+        out.extend(self.running.iter().map(|row| row[column]));
+        out
+    }
+
+    /// Whether any task of the stage attempt reported the metric.
+    pub fn has_metric(&self, column: TaskColumn) -> bool {
+        column.metric_index().is_none_or(|bit| self.metrics_seen >> bit & 1 == 1)
+    }
+
+    /// The packed chunks; their rows are the first rows here.
+    pub fn chunks(&self) -> &[Chunk<'a>] {
+        &self.chunks
+    }
+
+    /// Ids of the accumulables that tasks reported, ascending.
+    pub fn accumulable_ids(&self) -> Vec<u64> {
+        let mut ids: Vec<u64> =
+            self.chunks.iter().flat_map(|c| c.accumulables()).map(|a| a.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// Row and value of each task that reported the accumulable.
+    pub fn accumulable(&self, id: u64) -> Vec<(usize, i64)> {
+        let mut out = Vec::new();
+        let mut first = 0;
+        for chunk in &self.chunks {
+            if let Some(run) = chunk.accumulables().iter().find(|run| run.id == id) {
+                out.extend(run.iter().map(|(row, value)| (first + row, value)));
+            }
+            first += chunk.n_rows();
+        }
+        out
+    }
+}
