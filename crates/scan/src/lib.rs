@@ -1,1 +1,21 @@
 //! Bytes to lines to tokens.
+
+mod blocks;
+mod borders;
+mod codec;
+mod damage;
+mod error;
+mod input;
+mod layer;
+mod limits;
+mod map;
+mod part;
+mod zstd;
+
+pub use blocks::{Block, Blocks, Start};
+pub use codec::{Codec, HEAD_BYTES};
+pub use damage::{Damage, DamageKind};
+pub use error::Error;
+pub use limits::{EXPANSION_FREE_BYTES, Limits, PADDING_BYTES};
+pub use map::{Mapped, map_file};
+pub use part::{FilePart, Part};
