@@ -1,2 +1,54 @@
+//! Work on the repository: `cargo run --release -p xtask -- COMMAND`.
 #![forbid(unsafe_code)]
-fn main() {}
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a program for developers: it talks, and it reads the clock and the environment"
+)]
+
+mod biglog;
+mod json;
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
+
+#[derive(Parser)]
+#[command(about = "Work on the repository")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write a huge but valid event log by repeating the events of a real application.
+    Biglog(biglog::Options),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Biglog(options) => write_biglog(&options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn write_biglog(options: &biglog::Options) -> Outcome<()> {
+    let started = Instant::now();
+    let bytes = biglog::run(options)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let rate = bytes as f64 / 1e6 / seconds;
+    println!("{}: {bytes} bytes of events, {seconds:.1} s, {rate:.0} MB/s", options.out.display());
+    Ok(())
+}
