@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use self::model::{Model, shift};
-use self::task::{EXTRA_FROM, EXTRA_PER_STAGE, Shape, Task, TaskLines};
+use self::task::{EXTRA_FROM, EXTRA_PER_STAGE, Shape, Shuffle, Task, TaskLines};
 use crate::Outcome;
 use crate::json::{Form, Json};
 
@@ -215,7 +215,6 @@ impl Writer<'_> {
     }
 
     fn execution(&mut self, id: u64, stages: u64, next: &mut Ids) -> Outcome<()> {
-        let shift_by = id * STEP;
         let mut start = self.of_execution(&self.model.execution_start, id);
         start.set("time", self.now);
         start.set("description", format!("query {id}"));
@@ -226,7 +225,7 @@ impl Writer<'_> {
         let copies: Vec<StageCopy> = ids
             .iter()
             .enumerate()
-            .map(|(place, stage)| self.stage_copy(id, *stage, place, shift_by))
+            .map(|(place, stage)| self.stage_copy(id, *stage, place, place + 1 == ids.len()))
             .collect();
         let mut job = self.model.job_start.clone();
         job.set("Job ID", id);
@@ -234,16 +233,14 @@ impl Writer<'_> {
         let infos = copies.iter().filter_map(|copy| copy.submitted.get("Stage Info").cloned());
         job.set("Stage Infos", Json::List(infos.collect()));
         job.set("Stage IDs", Json::List(ids.into_iter().map(Json::from).collect()));
-        self.set_execution(&mut job, id);
+        Self::set_execution(&mut job, id);
         self.log.flushed_event(&job)?;
         for update in &self.model.execution_updates {
             let update = self.of_execution(update, id);
             self.log.flushed_event(&update)?;
         }
 
-        let count = copies.len();
-        for (place, mut copy) in copies.into_iter().enumerate() {
-            copy.tasks.shuffles(place > 0, place + 1 < count || copy.maps);
+        for copy in copies {
             self.stage(copy, next)?;
         }
 
@@ -298,13 +295,14 @@ impl Writer<'_> {
         .collect()
     }
 
-    fn set_execution(&self, event: &mut Json, id: u64) {
+    fn set_execution(event: &mut Json, id: u64) {
         for key in ["spark.sql.execution.id", "spark.sql.execution.root.id"] {
             event.replace(&["Properties", key], id.to_string().into());
         }
     }
 
-    fn stage_copy(&self, execution: u64, id: u64, place: usize, shift_by: u64) -> StageCopy {
+    fn stage_copy(&self, execution: u64, id: u64, place: usize, is_last: bool) -> StageCopy {
+        let shift_by = execution * STEP;
         let position = place % self.model.stages.len();
         let model = &self.model.stages[position];
         let shape = Shape { accumulators: self.options.accumulators, slim: self.options.slim };
@@ -319,15 +317,15 @@ impl Writer<'_> {
                 list.into_iter().filter(|l| !l.is_empty()).for_each(|l| shape.apply(l, position));
             }
             shift(&mut event, shift_by);
-            self.set_execution(&mut event, execution);
+            Self::set_execution(&mut event, execution);
             event
         };
         let kind = model.task_ends[0].get("Task Type").map_or("", Json::text);
+        let shuffle = Shuffle { reads: place > 0, writes: !is_last || kind == "ShuffleMapTask" };
         StageCopy {
             submitted: copied(&model.submitted),
             completed: copied(&model.completed),
-            maps: kind == "ShuffleMapTask",
-            tasks: TaskLines::new(model, position, id, shift_by, shape),
+            tasks: TaskLines::new(model, position, id, shift_by, shape, shuffle),
         }
     }
 
@@ -388,7 +386,6 @@ struct Ids {
 struct StageCopy {
     submitted: Json,
     completed: Json,
-    maps: bool,
     tasks: TaskLines,
 }
 

@@ -172,8 +172,8 @@ impl Form {
             Json::Bool(b) => self.text.extend(b.to_string().bytes()),
             Json::Number(n) => self.text.extend(n.to_string().bytes()),
             Json::Text(t) => self.push_text(t),
-            Json::List(items) => self.push_all(b"[]", items, |form, item| form.push(item)),
-            Json::Object(fields) => self.push_all(b"{}", fields, |form, (key, value)| {
+            Json::List(items) => self.push_all(*b"[]", items, Form::push),
+            Json::Object(fields) => self.push_all(*b"{}", fields, |form, (key, value)| {
                 form.push_text(key);
                 form.text.push(b':');
                 form.push(value);
@@ -186,7 +186,7 @@ impl Form {
         }
     }
 
-    fn push_all<T>(&mut self, ends: &[u8; 2], items: &[T], mut push: impl FnMut(&mut Form, &T)) {
+    fn push_all<T>(&mut self, ends: [u8; 2], items: &[T], mut push: impl FnMut(&mut Form, &T)) {
         self.text.push(ends[0]);
         for (i, item) in items.iter().enumerate() {
             if i > 0 {

@@ -163,12 +163,18 @@ struct TaskEnd {
     bases: [u64; METRICS.len()],
 }
 
+/// Whether a stage's tasks read a shuffle and write one.
+#[derive(Clone, Copy)]
+pub(super) struct Shuffle {
+    pub(super) reads: bool,
+    pub(super) writes: bool,
+}
+
 /// The lines of one stage's tasks and the sums of their accumulables so far.
 pub(super) struct TaskLines {
     start: Form,
     ends: Vec<TaskEnd>,
-    reads: bool,
-    writes: bool,
+    shuffle: Shuffle,
     values: Vec<u64>,
     slots: BTreeMap<u64, u16>,
     totals: Vec<u64>,
@@ -252,14 +258,14 @@ impl TaskLines {
         id: u64,
         shift_by: u64,
         shape: Shape,
+        shuffle: Shuffle,
     ) -> TaskLines {
         let mut start = model.task_start.clone();
         identity(&mut start, id);
         let mut lines = TaskLines {
             start: Form::line(&start),
             ends: Vec::new(),
-            reads: false,
-            writes: false,
+            shuffle,
             values: Vec::new(),
             slots: BTreeMap::new(),
             totals: Vec::new(),
@@ -278,13 +284,11 @@ impl TaskLines {
         lines
     }
 
-    /// Whether the stage's tasks read a shuffle and write one.
-    pub(super) fn shuffles(&mut self, reads: bool, writes: bool) {
-        (self.reads, self.writes) = (reads, writes);
-    }
-
     fn task_end(&mut self, mut event: Json, stage: u64) -> TaskEnd {
         identity(&mut event, stage);
+        if self.shuffle.writes {
+            event.set("Task Type", "ShuffleMapTask");
+        }
         event.replace(&["Task Info", "Finish Time"], Json::Hole("", FINISH, ""));
         let mut bases = [0; METRICS.len()];
         for (i, (path, _, _)) in METRICS.iter().enumerate() {
@@ -326,11 +330,10 @@ impl TaskLines {
         let end = &self.ends[(task.index % self.ends.len() as u64) as usize];
         for (i, (_, _, draw)) in METRICS.iter().enumerate() {
             self.values[usize::from(METRICS_FROM) + i] =
-                drawn(*draw, task, end.bases[i], self.reads, self.writes);
+                drawn(*draw, task, end.bases[i], self.shuffle);
         }
         for update in &end.updates {
-            let value =
-                drawn(update.draw, task, update.base, self.reads, self.writes) / update.shares;
+            let value = drawn(update.draw, task, update.base, self.shuffle) / update.shares;
             let slot = usize::from(update.slot);
             let hole = usize::from(ACCUMULABLES_FROM) + 2 * slot;
             self.totals[slot] += value;
@@ -379,11 +382,12 @@ fn share_mirrors(updates: &mut [Update]) {
 }
 
 /// A number of a task. Everything that is not scaled from the model follows from the task's index and run time.
-fn drawn(draw: Draw, task: &Task, base: u64, reads: bool, writes: bool) -> u64 {
+fn drawn(draw: Draw, task: &Task, base: u64, shuffle: Shuffle) -> u64 {
+    let Shuffle { reads, writes } = shuffle;
     let i = task.index;
     let read_bytes = if reads { 1_000 + i * 7_919 % 90_000 } else { 0 };
     let written_bytes = if writes { 500 + i * 104_729 % 50_000 } else { 0 };
-    let spilled = if i % 211 == 0 { 1 << 20 } else { 0 };
+    let spilled = if i.is_multiple_of(211) { 1 << 20 } else { 0 };
     match draw {
         Draw::Deserialize => task.deserialize_ms(),
         Draw::DeserializeCpu => task.deserialize_ms() * (500_000 + task.dice % 400_000),
