@@ -3,9 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use crate::gzip::Gzip;
 use crate::input::Input;
 use crate::layer::{Border, Got, Layer, Metered, Stored};
 use crate::limits::CODEC_DEPTH_MAX;
+use crate::lz4::Lz4Block;
+use crate::lzf::Lzf;
+use crate::pieces::Pieces;
+use crate::snappy::Snappy;
 use crate::zstd::Zstd;
 use crate::{Error, Limits, Part};
 
@@ -85,8 +90,7 @@ pub(crate) fn open_text(
         }
         let layer = Metered::new(decoder(codec, input)?, Arc::clone(&taken), limits);
         input = Input::new(Box::new(layer), false);
-        restart =
-            if restart == Restart::Anywhere { Restart::AtBorders } else { Restart::Never };
+        restart = if restart == Restart::Anywhere { Restart::AtBorders } else { Restart::Never };
     }
     Ok(Text { layer: Plain(input), restart })
 }
@@ -101,7 +105,11 @@ fn codec_of(part: &dyn Part) -> Result<Codec, Error> {
 fn decoder(codec: Codec, input: Input) -> Result<Box<dyn Layer>, Error> {
     Ok(match codec {
         Codec::Zstd => Box::new(Zstd::new(input)?),
-        _ => Box::new(Plain(input)),
+        Codec::Lz4Block => Box::new(Pieces::new(input, Lz4Block)),
+        Codec::SnappyJava => Box::new(Pieces::new(input, Snappy::default())),
+        Codec::Lzf => Box::new(Pieces::new(input, Lzf)),
+        Codec::Gzip => Box::new(Gzip::new(input)),
+        Codec::Plain => Box::new(Plain(input)),
     })
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::damage::DamageKind;
+use crate::limits::HOLES_MAX;
 use crate::{Error, Limits, Part};
 
 /// What one call of [`Layer::read`] came to.
@@ -144,18 +145,19 @@ impl Layer for Stored {
     }
 }
 
-/// Ends a layer that yields too much for what was taken from the file.
+/// Ends a layer that yields too much for what was taken from the file, or too many holes.
 pub(crate) struct Metered {
     layer: Box<dyn Layer>,
     taken: Arc<AtomicU64>,
     limits: Limits,
     decoded: u64,
+    holes: u32,
     ended: bool,
 }
 
 impl Metered {
     pub(crate) fn new(layer: Box<dyn Layer>, taken: Arc<AtomicU64>, limits: Limits) -> Metered {
-        Metered { layer, taken, limits, decoded: 0, ended: false }
+        Metered { layer, taken, limits, decoded: 0, holes: 0, ended: false }
     }
 }
 
@@ -174,6 +176,10 @@ impl Layer for Metered {
                 let hole = Hole { kind: DamageKind::Expansion, stored_offset, bytes: None };
                 return Ok(Got::Hole(hole));
             }
+        }
+        if let Got::Hole(_) = got {
+            self.holes += 1;
+            self.ended = self.holes == HOLES_MAX;
         }
         Ok(got)
     }

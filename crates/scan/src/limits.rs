@@ -33,6 +33,13 @@ pub(crate) const PIECE_BYTES_MAX: usize = 64 << 20;
 /// zstd's own default limit, and what `zstd --ultra -22` writes.
 pub(crate) const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
+/// After so many holes the rest of a part is given up: looking for the next place to go on
+/// costs time, and a file may be made of such places.
+pub(crate) const HOLES_MAX: u32 = 10_000;
+
+/// So much may be unpacked in vain, for the same reason.
+pub(crate) const WASTED_BYTES_MAX: u64 = 1 << 30;
+
 impl Limits {
     pub(crate) fn expands_too_much(&self, stored_bytes: u64, decoded_bytes: u64) -> bool {
         decoded_bytes > EXPANSION_FREE_BYTES

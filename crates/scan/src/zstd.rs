@@ -35,16 +35,25 @@ pub(crate) struct Zstd {
 #[derive(Clone, Copy)]
 enum State {
     BetweenFrames,
-    Skipping { left: u64 },
-    BlockHeader { checksum: bool },
+    Skipping {
+        left: u64,
+    },
+    BlockHeader {
+        checksum: bool,
+    },
     Checksum,
     /// `left` bytes of input ahead go to the library; with 0 it may still hold output.
-    Feeding { left: usize, then: Then },
+    Feeding {
+        left: usize,
+        then: Then,
+    },
 }
 
 #[derive(Clone, Copy)]
 enum Then {
-    BlockHeader { checksum: bool },
+    BlockHeader {
+        checksum: bool,
+    },
     Checksum,
     FrameEnd,
     /// The input ends within this block; what can be decoded of it was.
@@ -54,8 +63,8 @@ enum Then {
 impl Zstd {
     pub(crate) fn new(mut input: Input) -> Result<Zstd, Error> {
         input.keep_history(HISTORY_BYTES);
-        let decoder = new_decoder()
-            .map_err(|source| Error::Read { path: "zstd decoder".into(), source })?;
+        let decoder =
+            new_decoder().map_err(|source| Error::Read { path: "zstd decoder".into(), source })?;
         Ok(Zstd {
             input,
             decoder,
@@ -248,7 +257,10 @@ fn new_decoder() -> io::Result<Decoder<'static>> {
 }
 
 enum Header {
-    Frame { bytes: usize, checksum: bool },
+    Frame {
+        bytes: usize,
+        checksum: bool,
+    },
     Short,
     Bad,
     /// A dictionary, or a window over the limit.
