@@ -23,6 +23,7 @@ use crate::json::{Form, Json};
 const STEP: u64 = 100_000;
 const SLOTS_PER_EXECUTOR: u64 = 4;
 const START_MS: u64 = 1_700_000_000_000;
+const APP_ID: &str = "app-20231114221320-0001";
 const BUFFER_BYTES: usize = 1 << 20;
 /// A real log with an execution of several stages, whose lines come to about 4 kB a task.
 const TEMPLATE: &str =
@@ -49,7 +50,7 @@ pub(crate) struct Options {
     pub(crate) codec: Codec,
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    #[arg(long, default_value = "app-20231114221320-0001")]
+    #[arg(long, default_value = APP_ID)]
     pub(crate) app_id: String,
     /// SQL metrics that each task updates: the model's are trimmed or extended to this number.
     #[arg(long)]
@@ -57,6 +58,25 @@ pub(crate) struct Options {
     /// Leave out the internal.metrics accumulables of tasks (about half of the bytes).
     #[arg(long)]
     pub(crate) slim: bool,
+}
+
+impl Options {
+    /// As when nothing but the file to write is given.
+    pub(crate) fn defaults(out: &Path) -> Options {
+        Options {
+            template: TEMPLATE.into(),
+            out: out.to_owned(),
+            stages: 200,
+            tasks: 5_000,
+            executors: 50,
+            sql: 100,
+            codec: Codec::None,
+            seed: 1,
+            app_id: APP_ID.to_owned(),
+            accumulators: None,
+            slim: false,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -431,19 +451,7 @@ mod tests {
 
     fn options(name: &str) -> Options {
         let out = env::temp_dir().join(format!("biglog-{}-{name}", process::id()));
-        Options {
-            template: TEMPLATE.into(),
-            out,
-            stages: 7,
-            tasks: 60,
-            executors: 3,
-            sql: 3,
-            codec: Codec::None,
-            seed: 5,
-            app_id: "app-1".to_owned(),
-            accumulators: None,
-            slim: false,
-        }
+        Options { stages: 7, tasks: 60, executors: 3, sql: 3, seed: 5, ..Options::defaults(&out) }
     }
 
     fn written(options: &Options) -> Vec<u8> {

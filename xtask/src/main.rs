@@ -7,6 +7,7 @@
     reason = "a program for developers: it talks, and it reads the clock and the environment"
 )]
 
+mod bench;
 mod biglog;
 mod json;
 
@@ -29,11 +30,14 @@ struct Cli {
 enum Command {
     /// Write a huge but valid event log by repeating the events of a real application.
     Biglog(biglog::Options),
+    /// Measure the program and Spark's history server on the same log, and write docs/performance.md.
+    Bench(bench::Options),
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Biglog(options) => write_biglog(&options),
+        Command::Bench(options) => bench::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,128 @@
+//! Measuring: a process with its time, processor seconds and peak memory, an HTTP request, and the speed of light.
+//!
+//! Numbers of a process come from `/proc`: memory is polled every few milliseconds (`VmHWM` is a high-water mark, so
+//! only growth in the last moment is missed), and processor time is read when the process has ended and before it is
+//! reaped, so it is exact to a clock tick.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::Outcome;
+
+const POLL: Duration = Duration::from_millis(2);
+/// Clock ticks of `/proc/PID/stat` in a second: 100 on every Linux that has run in the last decades.
+const TICKS_PER_S: f64 = 100.0;
+const BLOCK_BYTES: usize = 1 << 20;
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct Usage {
+    pub(super) cpu_s: f64,
+    pub(super) peak_bytes: u64,
+    pub(super) ended: bool,
+}
+
+/// What a process has used so far. A process that is gone has ended and used nothing.
+pub(super) fn usage(pid: u32) -> Usage {
+    let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    let stat = read("stat");
+    let fields: Vec<&str> =
+        stat.rsplit(')').next().map_or(Vec::new(), |s| s.split_whitespace().collect());
+    let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
+    let status = read("status");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = peak.and_then(|p| p.split_whitespace().next()?.parse::<u64>().ok());
+    Usage {
+        cpu_s: (ticks(11) + ticks(12)) / TICKS_PER_S,
+        peak_bytes: kib.unwrap_or(0) * 1_024,
+        ended: matches!(fields.first(), None | Some(&"Z" | &"X")),
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Ran {
+    pub(super) wall_s: f64,
+    pub(super) cpu_s: f64,
+    pub(super) peak_bytes: u64,
+    pub(super) success: bool,
+}
+
+/// Runs a command to its end.
+pub(super) fn run(command: &mut Command) -> Outcome<Ran> {
+    let started = Instant::now();
+    let program = command.get_program().to_string_lossy().into_owned();
+    let mut child = command.spawn().map_err(|e| format!("{program}: {e}"))?;
+    let mut peak_bytes = 0;
+    loop {
+        let now = usage(child.id());
+        peak_bytes = peak_bytes.max(now.peak_bytes);
+        if now.ended {
+            let wall_s = started.elapsed().as_secs_f64();
+            let success = child.wait()?.success();
+            return Ok(Ran { wall_s, cpu_s: now.cpu_s, peak_bytes, success });
+        }
+        sleep(POLL);
+    }
+}
+
+/// Stops a process when dropped, so that an error does not leave a server behind.
+pub(super) struct Running(pub(super) Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to stop.
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// Status and body of a GET on this machine.
+pub(super) fn get(port: u16, path: &str, timeout: Duration) -> Outcome<(u16, Vec<u8>)> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(timeout))?;
+    // HTTP/1.0, so that the body is not chunked and ends with the connection.
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n")?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    let end = answer.windows(4).position(|w| w == b"\r\n\r\n").ok_or("no end of HTTP headers")?;
+    let head = String::from_utf8_lossy(&answer[..end]);
+    let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).ok_or("no HTTP status")?;
+    Ok((status, answer.split_off(end + 4)))
+}
+
+/// How a file can be gone through at best.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Light {
+    Read,
+    Newlines,
+    Decode,
+    DecodeNewlines,
+}
+
+/// Seconds to go through a file on one thread, and the bytes that came out.
+pub(super) fn light(path: &Path, how: Light) -> Outcome<(f64, u64)> {
+    let started = Instant::now();
+    let file = File::open(path)?;
+    let mut input: Box<dyn Read> = match how {
+        Light::Read | Light::Newlines => Box::new(file),
+        Light::Decode | Light::DecodeNewlines => Box::new(zstd::Decoder::new(file)?),
+    };
+    let mut block = vec![0; BLOCK_BYTES];
+    let (mut bytes, mut lines) = (0, 0);
+    loop {
+        let n = input.read(&mut block)?;
+        if n == 0 {
+            break;
+        }
+        bytes += n as u64;
+        if matches!(how, Light::Newlines | Light::DecodeNewlines) {
+            lines += memchr::memchr_iter(b'\n', &block[..n]).count();
+        }
+    }
+    std::hint::black_box(lines);
+    Ok((started.elapsed().as_secs_f64(), bytes))
+}
