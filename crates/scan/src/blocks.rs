@@ -33,7 +33,7 @@ pub struct Block {
     pub ends_part: bool,
     /// The first bytes, up to a newline, are probably half a line.
     pub after_damage: bool,
-    /// What is missing within this block (long lines) and right behind it (all else).
+    /// Long lines missing right before this block, anything else right behind it.
     pub damage: Vec<Damage>,
 }
 
@@ -53,8 +53,8 @@ pub struct Start {
 pub struct Blocks {
     reading: Mutex<Reading>,
     spare: Mutex<Vec<Vec<u8>>>,
-    /// A buffer that grew for a long line is not kept.
-    spare_bytes_max: usize,
+    /// What a buffer holds, padding included.
+    buffer_bytes: usize,
     stored_bytes_read: Arc<AtomicU64>,
 }
 
@@ -133,7 +133,7 @@ impl Blocks {
         Blocks {
             reading: Mutex::new(reading),
             spare: Mutex::default(),
-            spare_bytes_max: 2 * (block_bytes.max(FILL_BYTES_MIN) + PADDING_BYTES),
+            buffer_bytes: block_bytes.max(FILL_BYTES_MIN) + PADDING_BYTES,
             stored_bytes_read: progress,
         }
     }
@@ -163,11 +163,15 @@ impl Blocks {
         locked(&self.reading).restart_for(part, offset)
     }
 
-    /// Gives the bytes of a used block back, to be filled again.
+    /// Gives the bytes of a used block back, to be filled again; best as they came, because
+    /// what a caller truncated or cleared is filled with zeros first.
     pub fn recycle(&self, bytes: Vec<u8>) {
-        let mut spare = locked(&self.spare);
-        if spare.len() < SPARE_BUFFERS_MAX && bytes.capacity() <= self.spare_bytes_max {
-            spare.push(bytes);
+        // One that grew for a long line is not kept, nor one that could not be used.
+        if (self.buffer_bytes..=2 * self.buffer_bytes).contains(&bytes.capacity()) {
+            let mut spare = locked(&self.spare);
+            if spare.len() < SPARE_BUFFERS_MAX {
+                spare.push(bytes);
+            }
         }
     }
 }

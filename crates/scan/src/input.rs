@@ -168,6 +168,9 @@ impl Input {
 
     fn compact(&mut self) {
         let from = self.mark.max(self.pos.saturating_sub(self.history_bytes));
+        if from == 0 {
+            return;
+        }
         self.buf.copy_within(from..self.end, 0);
         self.base += from as u64;
         self.mark = 0;

@@ -45,7 +45,7 @@ pub(crate) trait Layer: Send {
 /// The lowest layer: bytes as they are stored.
 pub(crate) struct Stored {
     reader: Box<dyn Read + Send>,
-    name: PathBuf,
+    location: PathBuf,
     limits: Limits,
     size_bytes: u64,
     readable_bytes: u64,
@@ -67,7 +67,7 @@ impl Stored {
     ) -> Result<Stored, Error> {
         Ok(Stored {
             reader: part.open(from_byte)?,
-            name: PathBuf::from(part.name()),
+            location: part.location(),
             limits,
             size_bytes: part.size_bytes(),
             readable_bytes: part.readable_bytes(),
@@ -130,7 +130,7 @@ impl Layer for Stored {
                     io::ErrorKind::InvalidData => Ok(self.hole(DamageKind::Corrupt)),
                     io::ErrorKind::UnexpectedEof => Ok(self.hole(DamageKind::CutShort)),
                     io::ErrorKind::Unsupported => Ok(self.hole(DamageKind::UnknownCodec)),
-                    _ => Err(Error::Read { path: self.name.clone(), source: error }),
+                    _ => Err(Error::Read { path: self.location.clone(), source: error }),
                 },
             };
         }

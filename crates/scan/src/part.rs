@@ -13,6 +13,10 @@ use crate::Error;
 pub trait Part: Send + Sync {
     /// As shown in gaps and errors.
     fn name(&self) -> &str;
+    /// Where that is, for errors.
+    fn location(&self) -> PathBuf {
+        self.name().into()
+    }
     /// As stored (compressed), at the time of opening.
     fn size_bytes(&self) -> u64;
     /// How many bytes `open(0)` yields: more than `size_bytes` where it unpacks.
@@ -51,6 +55,10 @@ impl FilePart {
 impl Part for FilePart {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn location(&self) -> PathBuf {
+        self.path.clone()
     }
 
     fn size_bytes(&self) -> u64 {

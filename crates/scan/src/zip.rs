@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
@@ -15,6 +15,7 @@ use crate::{Error, Part};
 
 /// A list of entries longer than this is not read.
 const DIRECTORY_BYTES_MAX: u64 = 256 << 20;
+const ENTRIES_MAX: usize = 1_000_000;
 const END_BYTES: usize = 22;
 const COMMENT_BYTES_MAX: usize = 0xffff;
 const LOCAL_HEADER_BYTES: u64 = 30;
@@ -35,6 +36,8 @@ pub struct ZipPart {
     packed_bytes: u64,
     plain_bytes: u64,
     header_offset: u64,
+    /// What an entry can have at most, whatever the list says.
+    archive_bytes: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +76,11 @@ pub fn zip_entries(path: impl AsRef<Path>) -> Result<Vec<ZipPart>, Error> {
             return Err(broken("the zip's list of entries is damaged"));
         };
         part.header_offset = part.header_offset.saturating_add(shift);
+        part.archive_bytes = size;
         rest = &rest[entry_bytes..];
+        if parts.len() == ENTRIES_MAX {
+            return Err(broken("the zip's list of entries is too long"));
+        }
         if !part.name.ends_with('/') {
             parts.push(part);
         }
@@ -158,6 +165,7 @@ fn entry(list: &[u8], path: &Arc<Path>) -> Option<(ZipPart, usize)> {
         packed_bytes,
         plain_bytes,
         header_offset,
+        archive_bytes: 0,
     };
     Some((part, whole))
 }
@@ -181,8 +189,12 @@ impl Part for ZipPart {
         &self.name
     }
 
+    fn location(&self) -> PathBuf {
+        self.path.join(&self.name)
+    }
+
     fn size_bytes(&self) -> u64 {
-        self.packed_bytes
+        self.packed_bytes.min(self.archive_bytes)
     }
 
     fn readable_bytes(&self) -> u64 {

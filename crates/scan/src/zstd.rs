@@ -111,12 +111,10 @@ impl Zstd {
         let [a, b, c, ..] = *head else {
             return self.cut_short();
         };
-        let word = usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16;
-        let (last, kind, size) = (word & 1 == 1, word >> 1 & 3, word >> 3);
-        if kind == 3 || (kind != 1 && size > BLOCK_BYTES_MAX) {
+        let Some((last, content)) = block_header([a, b, c]) else {
             return self.damaged(DamageKind::Corrupt);
-        }
-        let whole = 3 + if kind == 1 { 1 } else { size };
+        };
+        let whole = 3 + content;
         let have = self.input.need(whole)?.len();
         let then = match (last, checksum) {
             _ if have < whole => Then::CutShort,
@@ -210,8 +208,7 @@ impl Zstd {
         if !self.input.ahead().is_empty() {
             self.input.consume(1);
         }
-        let plausible = |head: &[u8]| matches!(frame_header(head), Header::Frame { .. });
-        let found = self.input.seek(&MAGIC, HEADER_BYTES_MAX, plausible)?;
+        let found = self.input.seek(&MAGIC, HEADER_BYTES_MAX + 3, is_frame)?;
         self.input.set_mark();
         Ok(found)
     }
@@ -265,6 +262,30 @@ enum Header {
     Bad,
     /// A dictionary, or a window over the limit.
     Unsupported,
+}
+
+/// Whether it is the last one, and the bytes of its content (RFC 8878, 3.1.1.2).
+fn block_header([a, b, c]: [u8; 3]) -> Option<(bool, usize)> {
+    let word = usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16;
+    let (last, kind, bytes) = (word & 1 == 1, word >> 1 & 3, word >> 3);
+    match kind {
+        // A byte that is repeated.
+        1 => Some((last, 1)),
+        0 | 2 if bytes <= BLOCK_BYTES_MAX => Some((last, bytes)),
+        _ => None,
+    }
+}
+
+/// The magic alone comes up by chance once in 4 GiB, too often for "damaged" to be said of
+/// the log of an application that runs: the first block must look right too.
+fn is_frame(head: &[u8]) -> bool {
+    let Header::Frame { bytes, .. } = frame_header(head) else {
+        return false;
+    };
+    match head.get(bytes..bytes + 3) {
+        Some(&[a, b, c]) => block_header([a, b, c]).is_some(),
+        _ => true,
+    }
 }
 
 /// RFC 8878, 3.1.1.1.

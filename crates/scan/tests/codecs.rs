@@ -3,11 +3,11 @@
 
 mod support;
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::Arc;
 
 use scan::{Blocks, Codec, DamageKind, Limits, Part, Start, zip_entries};
-use support::{CODECS, Dice, Encode, limits, part, read, sample, zstd_frames};
+use support::{CODECS, Dice, Encode, InMemory, limits, part, read, sample, zstd_frames};
 
 const BLOCK_BYTES: [usize; 4] = [1, 7, 1000, 4 << 20];
 
@@ -248,7 +248,7 @@ fn any_number_of_threads_gets_each_block_once() {
 
 #[test]
 fn bombs_end_in_damage() {
-    let zeros = |bytes| std::io::Read::take(std::io::repeat(0), bytes);
+    let zeros = |bytes| Read::take(std::io::repeat(0), bytes);
     // A frame of 256 MiB, sixteen times.
     let frame = zstd::encode_all(zeros(256 << 20), 1).unwrap();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -285,6 +285,81 @@ fn skippable_frames_are_skipped() {
     let bytes = [&*skippable, &zstd_frames(b"a\nb\n", 2).bytes, &skippable].concat();
     let got = read(vec![part(bytes)], Start::default(), limits(100));
     assert_eq!((&*got.text, got.damage.len()), (&b"a\nb\n"[..], 0));
+}
+
+/// As from a slow network: a few bytes at a time.
+struct Slow(InMemory);
+
+impl Part for Slow {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.0.size_bytes()
+    }
+
+    fn open(&self, from_byte: u64) -> Result<Box<dyn Read + Send>, scan::Error> {
+        Ok(Box::new(Drip(self.0.open(from_byte)?, Dice(from_byte))))
+    }
+}
+
+struct Drip(Box<dyn Read + Send>, Dice);
+
+impl Read for Drip {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let bytes = to.len().min(1 + self.1.roll(9));
+        self.0.read(&mut to[..bytes])
+    }
+}
+
+#[test]
+fn slow_reading_changes_nothing() {
+    let text = log();
+    for (name, encode) in CODECS {
+        let bytes = encode(&text, 20_000).bytes;
+        let slow = Slow(InMemory { name: "log".into(), bytes });
+        let got = read(vec![Arc::new(slow)], Start::default(), limits(3000));
+        assert!(got.text == text, "{name}");
+        assert_eq!(got.damage, [], "{name}");
+    }
+}
+
+#[test]
+fn a_damaged_gzip_member_leaves_the_next() {
+    let (first, second) = (sample(200, 11), sample(100, 12));
+    let mut bytes = support::gzip(&first, 5000).bytes;
+    let trailer = bytes.len() - 8;
+    bytes[trailer] ^= 1;
+    bytes.extend(support::gzip(&second, 5000).bytes);
+    let got = read(vec![part(bytes)], Start::default(), limits(4 << 20));
+    assert!(got.text == [first, second].concat());
+    assert_eq!(got.damage.len(), 1);
+    assert_eq!(got.damage[0].kind, DamageKind::Corrupt);
+}
+
+#[test]
+fn pieces_that_unpack_in_vain_are_given_up() {
+    // Each header announces the whole rest of the file and a wrong checksum.
+    let mut bytes = Vec::new();
+    for at in 0..400_000_u32 {
+        let rest = (400_000 - at - 1) * 21;
+        bytes.extend(b"LZ4Block\x15");
+        bytes.extend(rest.to_le_bytes());
+        bytes.extend(rest.to_le_bytes());
+        bytes.extend([1; 4]);
+    }
+    let got = read(vec![part(bytes)], Start::default(), limits(4 << 20));
+    assert_eq!(got.text, b"");
+    assert!(got.damage.len() < 10_000);
+}
+
+#[test]
+fn many_damaged_places_are_given_up() {
+    let bytes = b"\x28\xb5\x2f\xfd\0\0\x07\0\0".repeat(1 << 20);
+    let got = read(vec![part(bytes)], Start::default(), limits(4 << 20));
+    assert_eq!(got.text, b"");
+    assert!(got.damage.len() <= 10_000);
 }
 
 struct OnDisk(std::path::PathBuf);
