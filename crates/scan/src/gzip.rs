@@ -123,7 +123,8 @@ impl Gzip {
         let below = if kind == DamageKind::CutShort { self.input.take_hole() } else { None };
         self.input.consume(self.input.ahead().len().min(1));
         self.input.seek(MAGIC, HEADER_BYTES, is_member)?;
-        let bytes = Some(self.input.offset() - at);
+        let lost = self.input.offset() - at;
+        let bytes = (kind != DamageKind::CutShort).then_some(lost);
         self.hole = Some(below.unwrap_or(Hole { kind, stored_offset, bytes }));
         self.state = State::BetweenMembers;
         Ok(())

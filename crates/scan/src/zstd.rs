@@ -194,10 +194,12 @@ impl Zstd {
         let stored_offset = self.input.stored_offset();
         self.input.back_to_mark();
         let found = self.next_frame()?;
-        let bytes = Some(self.input.offset().saturating_sub(at));
-        let kind = match kind {
-            DamageKind::CutShort if found => DamageKind::Corrupt,
-            kind => kind,
+        let lost = self.input.offset().saturating_sub(at);
+        let (kind, bytes) = match kind {
+            // What is lost was never written.
+            DamageKind::CutShort if !found => (kind, None),
+            DamageKind::CutShort => (DamageKind::Corrupt, Some(lost)),
+            kind => (kind, Some(lost)),
         };
         self.hole = Some(Hole { kind, stored_offset, bytes });
         self.state = State::BetweenFrames;
