@@ -31,7 +31,7 @@ INTRO = """# Example logs
 
 Small event logs written by real Spark with the scripts in `lab/gen`, one scenario each, for trying the program and for
 the tests. `lab/bundle.py` puts them here and writes this page; paths were made neutral, nothing else was changed.
-`golden/` holds what Spark's own history server answers about each (`lab/golden.py`).
+`golden/4.2/` holds what the history server of Spark 4.2.0 answers about each (`lab/golden.py` says how).
 
 They are runs of half a minute, in which start-up and planning weigh more than the oddity they show: they exercise the
 forms that a log can take, not its severity.
@@ -70,8 +70,8 @@ def place(src, dst, how):
         return name
     data = neutral(whole(src))
     if how == "small":
-        stem, running = re.sub(r"\.inprogress$", "", name), name.endswith(".inprogress")
-        name = re.sub(r"\.zstd$", "", stem) + ".zstd" + (".inprogress" if running else "")
+        stem, ending = re.match(r"(.*?)(?:\.zstd)?((?:\.inprogress|\.compact)?)$", name).groups()
+        name = stem + ".zstd" + ending
         data = zstandard.ZstdCompressor(level=19).compress(data)
     with open(os.path.join(dst, name), "wb") as f:
         f.write(data)

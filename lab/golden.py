@@ -8,9 +8,11 @@ OUT_DIR      gets a file of the same name, with the plain answers only: applicat
              (with its tasks and its summary by executor), taskSummary, allexecutors, storage/rdd and sql
 --logs       only attempts whose log is in this folder (by the id in the file name)
 
-A line is one answer as JSON: path (below /api/v1), class, status, and body as the server sent it (key order kept) or
-text when it was not JSON. The environment is left out: nine tenths of it are the class path. The files are gzip without
-a time in the header, so the same capture gives the same bytes.
+A line is one answer as JSON: path (below /api/v1), class, status, type, the headers that matter, and body as the server sent it (key order kept) or
+text when it was not JSON. What depends on where and when the server was asked is made neutral: the folder in
+logSourceName becomes /logs, and lastUpdated (when the file was last written) 1970. The environment is left out: nine
+tenths of it are the class path. The files are gzip without a time in the header, so equal answers give equal bytes, and
+`compare.py OUT_DIR CAPTURE_DIR` compares them with another capture.
 """
 import argparse
 import glob
@@ -22,10 +24,26 @@ import re
 
 CLASSES = ("application", "jobs", "stages", "stage attempt", "taskSummary", "allexecutors", "storage/rdd", "sql")
 
+KEYS = ("path", "class", "status", "type", "headers", "body", "text")
+
 
 def wanted(record):
     """The classes above, asked without parameters: each says everything the server knows by default."""
     return record["class"] in CLASSES and "?" not in record["path"]
+
+
+def neutral(x):
+    """A copy without the place of the server's logs and their file times."""
+    if isinstance(x, list):
+        return [neutral(v) for v in x]
+    if not isinstance(x, dict):
+        return x
+    out = {k: neutral(v) for k, v in x.items()}
+    if "logSourceName" in out:
+        out.update(logSourceName="file:///logs", logSourceFullPath="file:/logs")
+    if "lastUpdatedEpoch" in out:
+        out.update(lastUpdated="1970-01-01T00:00:00.000GMT", lastUpdatedEpoch=0)
+    return out
 
 
 def extract(path):
@@ -33,7 +51,7 @@ def extract(path):
         for line in f:
             record = json.loads(line)
             if wanted(record):
-                yield {k: record[k] for k in ("path", "class", "status", "body", "text") if k in record}
+                yield {k: neutral(record[k]) for k in KEYS if k in record}
 
 
 def write(path, records):
