@@ -198,3 +198,24 @@ macro_rules! choices {
         }
     )* };
 }
+
+impl<K: Wire + Ord + std::hash::Hash, V: Wire> Wire for hashbrown::HashMap<K, V> {
+    /// In key order, so that the same map gives the same bytes.
+    fn put(&self, out: &mut Vec<u8>) {
+        let mut entries: Vec<(&K, &V)> = self.iter().collect();
+        entries.sort_by(|a, b| a.0.cmp(b.0));
+        (entries.len() as u32).put(out);
+        for (key, value) in entries {
+            key.put(out);
+            value.put(out);
+        }
+    }
+    fn get(from: &mut Reader<'_>) -> Option<Self> {
+        let n = from.count()?;
+        let mut out = hashbrown::HashMap::new();
+        for _ in 0..n {
+            out.insert(K::get(from)?, V::get(from)?);
+        }
+        Some(out)
+    }
+}

@@ -1,0 +1,243 @@
+//! Which files make up a log, by the names that Spark and Databricks give them. Content decides about codecs; names
+//! decide only about order and about what belongs together.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use scan::{FilePart, Part};
+use store::{GapKind, record};
+
+use crate::Error;
+
+/// Entries of a folder that are looked at.
+pub const FOLDER_ENTRIES_MAX: usize = 5_000_000;
+/// Missing files of a rolling log that are named one by one.
+const MISSING_FILES_MAX: u64 = 100;
+
+record! {
+    /// A file as it was when it was listed.
+    pub struct FileIdentity {
+        /// Without `.inprogress`, which goes when an application ends.
+        pub name: String,
+        pub size_bytes: u64,
+        pub modified_ns: i64,
+    }
+}
+
+/// An event log: one application attempt.
+#[derive(Clone)]
+pub struct Log {
+    /// The file or folder; for a log in a zip, the archive and the entry's folder or name.
+    pub path: PathBuf,
+    /// Last component of the path.
+    pub name: String,
+    /// Its files in the order they were written.
+    pub parts: Vec<Arc<dyn Part>>,
+    pub files: Vec<FileIdentity>,
+    /// By its name, the application still runs.
+    pub in_progress: bool,
+    /// What the list of files alone tells: missing and compacted files.
+    pub gaps: Vec<(GapKind, String)>,
+}
+
+impl Log {
+    /// Bytes as stored.
+    pub fn size_bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.size_bytes).sum()
+    }
+
+    /// The latest change of any of its files, in milliseconds since the epoch.
+    pub fn modified_at_ms(&self) -> i64 {
+        self.files.iter().map(|file| file.modified_ns).max().unwrap_or(0) / 1_000_000
+    }
+}
+
+/// A file that may be part of a log.
+struct File {
+    name: String,
+    part: Arc<dyn Part>,
+    modified_ns: i64,
+}
+
+/// The logs at a path: of a file, an archive, a rolling folder, a Databricks folder, or of a folder of logs (newest first;
+/// what cannot be read in it is returned beside them).
+pub fn logs_at(path: &Path) -> Result<(Vec<Log>, Vec<Error>), Error> {
+    let meta = fs::metadata(path).map_err(|source| scan::Error::Open { path: path.to_owned(), source })?;
+    if !meta.is_dir() {
+        return Ok((file_logs(path)?, Vec::new()));
+    }
+    let entries = list(path)?;
+    if is_rolling_name(&name_of(path)) || entries.iter().any(|e| rolling_index(&name_of(e)).is_some()) {
+        let log = rolling(path, files_of(&entries)?);
+        let log = log.ok_or_else(|| Error::Nothing { path: path.to_owned() })?;
+        return Ok((vec![log], Vec::new()));
+    }
+    if entries.iter().any(|e| is_databricks_name(&name_of(e))) {
+        return Ok((vec![databricks(path, files_of(&entries)?)], Vec::new()));
+    }
+    let (mut logs, mut errors) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let found = if entry.is_dir() { folder_log(&entry) } else { file_logs(&entry) };
+        match found {
+            Ok(found) => logs.extend(found),
+            Err(error) => errors.push(error),
+        }
+    }
+    logs.sort_by(|a, b| b.modified_at_ms().cmp(&a.modified_at_ms()).then_with(|| a.name.cmp(&b.name)));
+    Ok((logs, errors))
+}
+
+/// The log that a folder among logs is, if it is one.
+fn folder_log(path: &Path) -> Result<Vec<Log>, Error> {
+    if !is_rolling_name(&name_of(path)) {
+        return Ok(Vec::new());
+    }
+    Ok(rolling(path, files_of(&list(path)?)?).into_iter().collect())
+}
+
+/// Entries of a folder but for hidden ones, by name.
+fn list(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    let refused = |source| Error::List { path: path.to_owned(), source };
+    let mut out = Vec::new();
+    for entry in fs::read_dir(path).map_err(refused)?.take(FOLDER_ENTRIES_MAX) {
+        let entry = entry.map_err(refused)?.path();
+        if !name_of(&entry).starts_with('.') {
+            out.push(entry);
+        }
+    }
+    out.sort();
+    Ok(out)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn file(path: &Path) -> Result<File, Error> {
+    let part = FilePart::open(path)?;
+    let modified = fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let modified = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let modified_ns = modified.map_or(0, |d| d.as_nanos() as i64);
+    Ok(File { name: name_of(path), part: Arc::new(part), modified_ns })
+}
+
+fn files_of(paths: &[PathBuf]) -> Result<Vec<File>, Error> {
+    paths.iter().filter(|path| path.is_file()).map(|path| file(path)).collect()
+}
+
+fn log(path: &Path, files: Vec<File>, gaps: Vec<(GapKind, String)>, in_progress: bool) -> Log {
+    let identity = |f: &File| FileIdentity {
+        name: f.name.trim_end_matches(".inprogress").to_owned(),
+        size_bytes: f.part.size_bytes(),
+        modified_ns: f.modified_ns,
+    };
+    Log {
+        path: path.to_owned(),
+        name: name_of(path),
+        files: files.iter().map(identity).collect(),
+        parts: files.into_iter().map(|f| f.part).collect(),
+        in_progress,
+        gaps,
+    }
+}
+
+/// The log of one file, or the logs in it when it is an archive.
+fn file_logs(path: &Path) -> Result<Vec<Log>, Error> {
+    let one = file(path)?;
+    let mut head = [0; 4];
+    let n = one.part.open(0)?.read(&mut head).unwrap_or(0);
+    if scan::is_zip(&head[..n]) {
+        return archive_logs(path, one.modified_ns);
+    }
+    let in_progress = one.name.ends_with(".inprogress");
+    Ok(vec![log(path, vec![one], Vec::new(), in_progress)])
+}
+
+/// The history server's download is a zip of one log, or of those of all attempts.
+fn archive_logs(path: &Path, modified_ns: i64) -> Result<Vec<Log>, Error> {
+    let mut logs = Vec::new();
+    let mut folders: BTreeMap<String, Vec<File>> = BTreeMap::new();
+    for entry in scan::zip_entries(path)? {
+        let full_name = entry.name().to_owned();
+        let (folder, name) = full_name.rsplit_once('/').unwrap_or(("", &full_name));
+        if name.is_empty() {
+            continue;
+        }
+        let file = File { name: name.to_owned(), part: Arc::new(entry), modified_ns };
+        if rolling_index(name).is_some() || is_status_name(name) || is_databricks_name(name) {
+            folders.entry(folder.to_owned()).or_default().push(file);
+        } else if !name.starts_with('.') && !full_name.starts_with("__MACOSX/") {
+            let in_progress = name.ends_with(".inprogress");
+            logs.push(log(&path.join(&full_name), vec![file], Vec::new(), in_progress));
+        }
+    }
+    for (folder, files) in folders {
+        let inside = if folder.is_empty() { path.to_owned() } else { path.join(&folder) };
+        if files.iter().any(|f| is_databricks_name(&f.name)) {
+            logs.push(databricks(&inside, files));
+        } else {
+            logs.extend(rolling(&inside, files));
+        }
+    }
+    if logs.is_empty() {
+        return Err(Error::Nothing { path: path.to_owned() });
+    }
+    Ok(logs)
+}
+
+fn is_rolling_name(name: &str) -> bool {
+    name.starts_with("eventlog_v2_")
+}
+
+fn is_status_name(name: &str) -> bool {
+    name.starts_with("appstatus_")
+}
+
+/// Of `events_12_app-1.zstd`: 12.
+fn rolling_index(name: &str) -> Option<u64> {
+    name.strip_prefix("events_")?.split('_').next()?.parse().ok()
+}
+
+fn is_databricks_name(name: &str) -> bool {
+    name == "eventlog" || name.strip_prefix("eventlog-").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// `events_N_…` by number, from the last compacted one on; `None` without any.
+fn rolling(path: &Path, files: Vec<File>) -> Option<Log> {
+    let in_progress = files.iter().any(|f| is_status_name(&f.name) && f.name.ends_with(".inprogress"));
+    let mut numbered: Vec<(u64, bool, File)> = files
+        .into_iter()
+        .filter_map(|f| Some((rolling_index(&f.name)?, f.name.ends_with(".compact"), f)))
+        .collect();
+    // a compacted file stands for itself and all before it
+    numbered.sort_by(|a, b| (a.0, a.1, &a.2.name).cmp(&(b.0, b.1, &b.2.name)));
+    let from = numbered.iter().rposition(|(_, compacted, _)| *compacted).unwrap_or(0);
+    let kept = numbered.split_off(from);
+    let mut gaps = Vec::new();
+    let mut expected = 1;
+    for (index, compacted, file) in &kept {
+        if *compacted {
+            gaps.push((GapKind::Compacted, file.name.clone()));
+        } else {
+            let missing = expected..*index;
+            gaps.extend(missing.take(MISSING_FILES_MAX as usize).map(|n| (GapKind::MissingFile, format!("events_{n}_…"))));
+        }
+        expected = index + 1;
+    }
+    if kept.is_empty() {
+        return None;
+    }
+    let kept = kept.into_iter().map(|(_, _, file)| file).collect();
+    Some(log(path, kept, gaps, in_progress))
+}
+
+/// `eventlog-DATE…` by date, then `eventlog`, which is the one being written.
+fn databricks(path: &Path, files: Vec<File>) -> Log {
+    let mut files: Vec<File> = files.into_iter().filter(|f| is_databricks_name(&f.name)).collect();
+    files.sort_by(|a, b| (a.name == "eventlog", &a.name).cmp(&(b.name == "eventlog", &b.name)));
+    log(path, files, Vec::new(), false)
+}

@@ -1,0 +1,309 @@
+//! A log into a store: blocks are unpacked, read and applied side by side.
+//!
+//! Every worker does the same: takes the next block (unpacking happens under a lock in there), reads its lines into a
+//! batch, waits for its turn, applies the batch. So unpacking, reading and applying overlap on any number of
+//! threads, no more than a block and a batch a thread are in memory, and the order of events is that of the log.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use scan::{Blocks, Damage, DamageKind, Limits, Part, Start};
+use store::{Builder, Gap, GapKind, Sink, Store, Text, Wire, record};
+
+use crate::{
+    Error,
+    batch::{Batch, Item},
+    lines::{self, Place},
+    log::{FileIdentity, Log},
+    replay::{self, Replay, State},
+};
+
+/// Stack of a worker: documents nest up to [`lines::JSON_DEPTH_MAX`] deep.
+const STACK_BYTES: usize = 32 << 20;
+/// Bytes at the beginning of a log that tell whether it is the same one: few, because a log may have been short then.
+const HEAD_BYTES: usize = 64;
+
+/// How to read; no setting changes what is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    pub n_threads: usize,
+    pub limits: Limits,
+    /// Rows that wait to be packed.
+    pub open_bytes_max: usize,
+}
+
+impl Options {
+    /// Settings that keep a reading within `memory_bytes`, as far as the log's own small tables allow.
+    pub fn within(n_threads: usize, memory_bytes: u64) -> Options {
+        let share = usize::try_from(memory_bytes / 16).unwrap_or(usize::MAX).max(1 << 20);
+        let defaults = Limits::default();
+        let limits = Limits {
+            block_bytes: defaults.block_bytes.min(share / n_threads.max(1)).max(64 << 10),
+            line_bytes_max: defaults.line_bytes_max.min(share.saturating_mul(2)),
+            ..defaults
+        };
+        Options { n_threads: n_threads.max(1), limits, open_bytes_max: share.min(128 << 20) }
+    }
+}
+
+record! {
+    /// What a store knows of the log it was read from.
+    struct Origin {
+        files: Vec<FileIdentity>,
+        head_hash: u64,
+        part: u64,
+        stored_offset: u64,
+        offset: u64,
+        skip_to: u64,
+        /// Empty when the application had ended.
+        state: Option<State>,
+    }
+}
+
+/// How a store relates to a log as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    /// It is of exactly these files.
+    Current,
+    /// The log has grown since; reading can go on from there.
+    Behind,
+    /// Another log, or one that was rewritten.
+    Foreign,
+}
+
+/// Compares a store with the log.
+pub fn freshness(store: &Store, log: &Log) -> Freshness {
+    origin(store).map_or(Freshness::Foreign, |origin| compare(&origin, log))
+}
+
+fn origin(store: &Store) -> Option<Origin> {
+    Origin::get(&mut store::Reader::new(store.resume()))
+}
+
+fn compare(origin: &Origin, log: &Log) -> Freshness {
+    if origin.files == log.files {
+        return Freshness::Current;
+    }
+    let grown = origin.files.len() <= log.files.len()
+        && origin.files.iter().zip(&log.files).all(|(then, now)| then.name == now.name && then.size_bytes <= now.size_bytes);
+    // only the file that was the last may have grown
+    let before_last = origin.files.len().saturating_sub(1);
+    let earlier_same = origin.files.iter().zip(&log.files).take(before_last).all(|(a, b)| a.size_bytes == b.size_bytes);
+    if !grown || !earlier_same || head_hash(&log.parts) != Some(origin.head_hash) {
+        return Freshness::Foreign;
+    }
+    let same_size = origin.files.len() == log.files.len()
+        && origin.files.iter().zip(&log.files).all(|(a, b)| a.size_bytes == b.size_bytes);
+    match (&origin.state, same_size) {
+        // renamed or touched
+        (_, true) => Freshness::Current,
+        (Some(_), false) => Freshness::Behind,
+        (None, false) => Freshness::Foreign,
+    }
+}
+
+fn head_hash(parts: &[std::sync::Arc<dyn Part>]) -> Option<u64> {
+    let mut head = Vec::new();
+    parts.first()?.open(0).ok()?.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
+    Some(fnv(&head))
+}
+
+/// A fixed hash: the value is kept on disk.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
+}
+
+struct Turn<S: Sink> {
+    next: u64,
+    replay: Replay<S>,
+    files: Vec<Text>,
+    /// Gaps at the very end of a part: a torn line there may yet be completed.
+    at_end: BTreeMap<usize, Vec<Gap>>,
+    /// Decoded offset behind the last whole line, by part.
+    ends: BTreeMap<usize, u64>,
+    failed: Option<Error>,
+}
+
+/// Reads the log into `sink`; goes on from `before` where that is possible. `progress` is called now and then with the
+/// stored bytes read so far.
+pub fn read<S: Sink + Send>(
+    log: &Log,
+    before: Option<&Store>,
+    sink: S,
+    options: Options,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<S, Error> {
+    let write_error = |source| Error::Write { source };
+    let origin = before.and_then(origin).filter(|o| compare(o, log) == Freshness::Behind);
+    let mut start = Start::default();
+    let mut replay = match (before, origin) {
+        (Some(store), Some(Origin { part, stored_offset, offset, skip_to, state: Some(state), .. })) => {
+            start = Start { part: part as usize, stored_offset, offset, skip_to };
+            replay::resume(sink, options.open_bytes_max, store, state).map_err(write_error)?
+        }
+        _ => {
+            let builder = Builder::new(sink, options.open_bytes_max).map_err(write_error)?;
+            let mut replay = Replay::new(builder, State::default());
+            for (kind, name) in &log.gaps {
+                let file = replay.texts().intern(name);
+                replay.add_gap(Gap { kind: *kind, file, n: 1, ..Gap::default() });
+            }
+            replay
+        }
+    };
+    let files = log.parts.iter().map(|part| replay.texts().intern(part.name())).collect();
+    let blocks = Blocks::new(log.parts.clone(), start, options.limits);
+    let turn = Turn { next: 0, replay, files, at_end: BTreeMap::new(), ends: BTreeMap::new(), failed: None };
+    let turn = Mutex::new(turn);
+    let ready = Condvar::new();
+    std::thread::scope(|scope| {
+        for n in 0..options.n_threads {
+            let worker = || work(&blocks, &turn, &ready, progress);
+            let builder = std::thread::Builder::new().name(format!("read-{n}")).stack_size(STACK_BYTES);
+            if let Err(source) = builder.spawn_scoped(scope, worker) {
+                if n == 0 {
+                    lock(&turn).failed = Some(Error::Thread { source });
+                }
+                break;
+            }
+        }
+    });
+    let turn = turn.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = turn.failed {
+        return Err(error);
+    }
+    finish(log, &blocks, start, turn).map_err(write_error)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One worker's loop. A panic in here (a bug) is passed on when the scope ends; others must not wait for ever.
+fn work<S: Sink>(blocks: &Blocks, turn: &Mutex<Turn<S>>, ready: &Condvar, progress: &(dyn Fn(u64) + Sync)) {
+    loop {
+        let block = match blocks.next() {
+            Ok(Some(block)) => block,
+            Ok(None) => return,
+            Err(error) => {
+                lock(turn).failed.get_or_insert(error.into());
+                ready.notify_all();
+                return;
+            }
+        };
+        progress(blocks.stored_bytes_read());
+        let place = Place { offset: block.offset, after_damage: block.after_damage };
+        let read = std::panic::catch_unwind(|| lines::read(&block.bytes, place));
+        let mut held = lock(turn);
+        while held.next != block.seq && held.failed.is_none() {
+            held = ready.wait(held).unwrap_or_else(PoisonError::into_inner);
+        }
+        if held.failed.is_some() {
+            return;
+        }
+        let applied = match read {
+            Ok(batch) => std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| held.apply(batch, &block))),
+            Err(panic) => Err(panic),
+        };
+        held.next += 1;
+        match applied {
+            Ok(Ok(())) => {}
+            Ok(Err(source)) => held.failed = Some(Error::Write { source }),
+            Err(panic) => {
+                held.failed = Some(Error::Write { source: std::io::Error::other("stopped by a bug") });
+                ready.notify_all();
+                drop(held);
+                std::panic::resume_unwind(panic);
+            }
+        }
+        drop(held);
+        ready.notify_all();
+        blocks.recycle(block.bytes);
+    }
+}
+
+impl<S: Sink> Turn<S> {
+    fn apply(&mut self, mut batch: Batch, block: &scan::Block) -> std::io::Result<()> {
+        let file = self.files[block.part];
+        let (before, behind): (Vec<&Damage>, Vec<&Damage>) =
+            block.damage.iter().partition(|d| d.kind == DamageKind::LineTooLong);
+        for damage in before {
+            let gap = self.gap(damage, file);
+            self.replay.add_gap(gap);
+        }
+        let mut last_torn = None;
+        if block.ends_part && !block.bytes.ends_with(b"\n") && !block.bytes.is_empty() {
+            if let Some((_, Item::Gap { kind: GapKind::TornLine, .. })) = batch.items.last() {
+                last_torn = batch.items.pop();
+            }
+        }
+        self.replay.apply(&batch, file)?;
+        let end = self.ends.entry(block.part).or_default();
+        *end = batch.end_offset.max(*end);
+        if let Some((offset, Item::Gap { kind, n, bytes, .. })) = last_torn {
+            let gap = Gap { kind, file, n, bytes, first_offset: offset, ..Gap::default() };
+            self.at_end.entry(block.part).or_default().push(gap);
+        }
+        for damage in behind {
+            let gap = self.gap(damage, file);
+            self.at_end.entry(block.part).or_default().push(gap);
+        }
+        if !block.ends_part && !block.bytes.is_empty() {
+            self.settle(block.part, block.offset);
+        }
+        Ok(())
+    }
+
+    /// Damage that more of the part came after is there to stay.
+    fn settle(&mut self, part: usize, offset: u64) {
+        for gap in self.at_end.entry(part).or_default().extract_if(.., |gap| gap.first_offset <= offset) {
+            self.replay.add_gap(gap);
+        }
+    }
+
+    fn gap(&mut self, damage: &Damage, file: Text) -> Gap {
+        let (kind, detail) = match damage.kind {
+            DamageKind::LineTooLong => (GapKind::LongLine, String::new()),
+            DamageKind::CutShort => (GapKind::CutShort, String::new()),
+            DamageKind::Corrupt => (GapKind::Corrupt, String::new()),
+            DamageKind::Expansion => (GapKind::Expansion, String::new()),
+            DamageKind::UnknownCodec => (GapKind::Corrupt, "form that is not supported".to_owned()),
+        };
+        let detail = self.replay.texts().intern(&detail);
+        Gap { kind, file, detail, n: 1, bytes: damage.bytes.unwrap_or(0), first_offset: damage.offset }
+    }
+}
+
+fn finish<S: Sink>(log: &Log, blocks: &Blocks, start: Start, mut turn: Turn<S>) -> std::io::Result<S> {
+    let last = log.parts.len().saturating_sub(1);
+    let mut extra = turn.at_end.remove(&last).unwrap_or_default();
+    for gap in turn.at_end.into_values().flatten() {
+        turn.replay.add_gap(gap);
+    }
+    let ended = turn.replay.has_ended();
+    // the open end of a running application's log is no loss: what is missing is yet to come
+    if !ended {
+        extra.retain(|gap| gap.kind != GapKind::CutShort || gap.bytes > 0);
+    }
+    let end = turn.ends.get(&last).copied().unwrap_or(if start.part == last { start.skip_to } else { 0 });
+    let again = if ended { Start::default() } else { blocks.restart_for(last, end) };
+    let origin = Origin {
+        files: log.files.clone(),
+        head_hash: head_hash(&log.parts).unwrap_or(0),
+        part: again.part as u64,
+        stored_offset: again.stored_offset,
+        offset: again.offset,
+        skip_to: again.skip_to,
+        state: None,
+    };
+    let mut resume = Vec::new();
+    origin.put(&mut resume);
+    if !ended {
+        // the last field of the record: the state in place of "none"
+        resume.pop();
+        resume.push(1);
+        resume.extend_from_slice(&turn.replay.save());
+    }
+    turn.replay.finish(&resume, extra)
+}

@@ -1,0 +1,186 @@
+//! The application attempt itself: start, end, environment, resource profiles, other processes, streaming queries,
+//! and the events of the Thrift server and of Connect.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use store::{
+    App, Environment, MiscProcess, ResourceProfile, ResourceRequest, ServerEvent, StreamingQuery, Text, record,
+};
+
+use crate::{batch::Document, json, trackers::Context};
+
+record! {
+    pub(crate) struct AppState {
+        pub(crate) app: App,
+        pub(crate) environment: Option<Environment>,
+        pub(crate) profiles: BTreeMap<i32, ResourceProfile>,
+        pub(crate) processes: Vec<MiscProcess>,
+        pub(crate) queries: Vec<StreamingQuery>,
+        pub(crate) server_events: Vec<ServerEvent>,
+        pub(crate) started: bool,
+    }
+}
+
+pub(crate) fn log_start(event: &Value, cx: &mut Context<'_>) -> Option<()> {
+    let version = cx.text(json::text(event, "Spark Version")?);
+    cx.app.app.spark_version = Some(version);
+    Some(())
+}
+
+pub(crate) fn started(event: &Value, cx: &mut Context<'_>) -> Option<()> {
+    let at_ms = json::int(event, "Timestamp");
+    cx.seen_at(at_ms);
+    let text = |key, cx: &mut Context<'_>| json::text(event, key).map(|t| cx.text(t));
+    let name = text("App Name", cx).unwrap_or_default();
+    let id = text("App ID", cx);
+    let attempt_id = text("App Attempt ID", cx);
+    let user = text("User", cx).unwrap_or_default();
+    let driver_logs = cx.pairs(event, "Driver Logs");
+    let driver_attributes = cx.pairs(event, "Driver Attributes");
+    let driver = cx.text("driver");
+    if event.get("Driver Logs").is_some() {
+        cx.executors.set_driver_logs(driver, driver_logs.clone(), driver_attributes.clone());
+    }
+    let state = &mut *cx.app;
+    state.started = true;
+    state.app = App {
+        name,
+        id,
+        attempt_id,
+        user,
+        started_at_ms: at_ms,
+        driver_logs,
+        driver_attributes,
+        ..std::mem::take(&mut state.app)
+    };
+    Some(())
+}
+
+pub(crate) fn ended(event: &Value, cx: &mut Context<'_>) -> Option<()> {
+    cx.app.app.ended_at_ms = json::int(event, "Timestamp");
+    cx.app.app.exit_code = json::int32(event, "ExitCode").or(json::int32(event, "Exit Code"));
+    cx.seen_at(cx.app.app.ended_at_ms);
+    Some(())
+}
+
+pub(crate) fn environment(event: &Value, cx: &mut Context<'_>) -> Option<()> {
+    let environment = Environment {
+        jvm: cx.pairs(event, "JVM Information"),
+        spark: cx.pairs(event, "Spark Properties"),
+        hadoop: cx.pairs(event, "Hadoop Properties"),
+        system: cx.pairs(event, "System Properties"),
+        metrics: cx.pairs(event, "Metrics Properties"),
+        classpath: cx.pairs(event, "Classpath Entries"),
+    };
+    let spark = event.get("Spark Properties").unwrap_or(&Value::Null);
+    if let Some(cpus) = json::int(spark, "spark.task.cpus") {
+        cx.executors.set_cpus_per_task(cpus);
+    }
+    cx.app.environment = Some(environment);
+    Some(())
+}
+
+pub(crate) fn resource_profile(event: &Value, cx: &mut Context<'_>) -> Option<()> {
+    let id = json::int32(event, "Resource Profile Id")?;
+    let mut requests = |key: &str| -> Vec<ResourceRequest> {
+        let members = event.get(key).and_then(Value::as_object);
+        let members = members.into_iter().flatten();
+        members
+            .map(|(name, r)| ResourceRequest {
+                name: cx.text(json::text(r, "Resource Name").unwrap_or(name)),
+                amount: r.get("Amount").and_then(Value::as_f64).unwrap_or(0.0),
+                discovery_script: cx.text(json::text(r, "Discovery Script").unwrap_or_default()),
+                vendor: cx.text(json::text(r, "Vendor").unwrap_or_default()),
+            })
+            .collect()
+    };
+    let profile = ResourceProfile {
+        id,
+        executor_resources: requests("Executor Resource Requests"),
+        task_resources: requests("Task Resource Requests"),
+    };
+    cx.app.profiles.insert(id, profile);
+    Some(())
+}
+
+pub(crate) fn misc_process(event: &Value, cx: &mut Context<'_>) -> Option<()> {
+    let info = event.get("Info").or_else(|| event.get("info")).unwrap_or(event);
+    let id = json::text(event, "processId").or_else(|| json::text(event, "Process ID"))?;
+    let id = cx.text(id);
+    let at_ms = json::int(event, "time").or_else(|| json::int(event, "Timestamp")).unwrap_or(0);
+    let process = MiscProcess {
+        id,
+        at_ms,
+        host_port: cx.text(json::text(info, "hostPort").or_else(|| json::text(info, "Host Port")).unwrap_or_default()),
+        n_cores: json::int(info, "cores").or_else(|| json::int(info, "Total Cores")).unwrap_or(0),
+        logs: cx.pairs(info, "logUrlInfo"),
+        removed: false,
+    };
+    cx.app.processes.retain(|p| p.id != id);
+    cx.app.processes.push(process);
+    Some(())
+}
+
+pub(crate) fn streaming(document: &Document, cx: &mut Context<'_>) -> Option<()> {
+    let event = &document.value;
+    // up to Spark 3 the progress is JSON inside a string
+    let owned: Value;
+    let body = match event.get("progress") {
+        Some(Value::String(text)) => {
+            owned = serde_json::from_str(text).ok()?;
+            &owned
+        }
+        Some(progress) => progress,
+        None => event,
+    };
+    let run_id = cx.text(json::text(body, "runId")?);
+    let id = cx.text(json::text(body, "id").unwrap_or_default());
+    let name = json::text(body, "name").map(|t| cx.text(t));
+    let at = match cx.app.queries.iter().position(|q| q.run_id == run_id) {
+        Some(at) => at,
+        None => {
+            cx.app.queries.push(StreamingQuery { id, run_id, ..StreamingQuery::default() });
+            cx.app.queries.len() - 1
+        }
+    };
+    match document.kind.as_str() {
+        "QueryStartedEvent" => {
+            let started_at = json::text(event, "timestamp").map(|t| cx.text(t));
+            let tags = json::list(event, "jobTags").iter().map(|t| cx.text(&json::as_text(t))).collect();
+            let query = &mut cx.app.queries[at];
+            (query.started_at, query.name, query.job_tags) = (started_at, name, tags);
+        }
+        "QueryProgressEvent" => {
+            let line = document.line.as_deref().unwrap_or_default();
+            let line = cx.text(line);
+            let query = &mut cx.app.queries[at];
+            query.name = query.name.or(name);
+            query.progress.push(line);
+        }
+        "QueryTerminatedEvent" => {
+            let exception = json::text(event, "exception").map(|t| cx.text(t));
+            let query = &mut cx.app.queries[at];
+            query.terminated = true;
+            query.exception = exception;
+            query.ended_at_ms = cx.app.app.last_event_at_ms;
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+pub(crate) fn server_event(document: &Document, cx: &mut Context<'_>) -> Option<()> {
+    let kind = cx.text(&document.kind);
+    let json = cx.text(document.line.as_deref()?);
+    cx.app.server_events.push(ServerEvent { kind, json });
+    Some(())
+}
+
+impl AppState {
+    /// CPUs a task takes by its resource profile.
+    pub(crate) fn cpus_of_profile(&self, profile: i32, cpus: Text) -> Option<i64> {
+        let requests = &self.profiles.get(&profile)?.task_resources;
+        requests.iter().find(|r| r.name == cpus).map(|r| r.amount as i64)
+    }
+}

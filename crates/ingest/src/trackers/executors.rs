@@ -1,0 +1,259 @@
+//! Executors and the driver: when they came and went, what ran on them, who was excluded.
+//! Follows Spark's `AppStatusListener`: an executor that registers again is a new entity under the same id.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use serde_json::Value;
+use store::{
+    Executor, ExecutorChange, ExecutorEvent, ExecutorMetrics, Pairs, StageAttemptId, TaskColumn as C, TaskRow, Text,
+    record,
+};
+
+use crate::{
+    batch::EndReason,
+    json,
+    trackers::{Context, stages},
+};
+
+record! {
+    /// See the module.
+    pub(crate) struct Executors {
+        live: HashMap<Text, Executor>,
+        /// Removed, but a stage that ran on them is still live.
+        dead: BTreeMap<Text, Executor>,
+        published: BTreeMap<Text, Executor>,
+        events: Vec<ExecutorEvent>,
+        /// `spark.task.cpus`.
+        cpus_per_task: Option<i64>,
+    }
+}
+
+impl Executors {
+    fn get_or_create(&mut self, id: Text, at_ms: i64) -> &mut Executor {
+        self.live.entry(id).or_insert_with(|| Executor {
+            id,
+            active: true,
+            added_at_ms: at_ms,
+            ..Executor::default()
+        })
+    }
+
+    pub(crate) fn set_cpus_per_task(&mut self, cpus: i64) {
+        self.cpus_per_task = Some(cpus.max(1));
+    }
+
+    pub(crate) fn set_driver_logs(&mut self, driver: Text, logs: Pairs, attributes: Pairs) {
+        if let Some(driver) = self.live.get_mut(&driver) {
+            driver.logs = logs;
+            driver.attributes = attributes;
+        }
+    }
+
+    pub(crate) fn task_start(&mut self, row: &TaskRow) {
+        let id = Text::from_column(row[C::executor]);
+        if let Some(executor) = id.and_then(|id| self.live.get_mut(&id)) {
+            executor.n_active_tasks += 1;
+            executor.n_total_tasks += 1;
+        }
+    }
+
+    pub(crate) fn task_end(&mut self, row: &TaskRow, reason: EndReason, set: Option<&ExecutorMetrics>) {
+        let id = Text::from_column(row[C::executor]);
+        let Some(executor) = id.and_then(|id| self.live.get_mut(&id)) else { return };
+        executor.n_active_tasks -= 1;
+        executor.n_completed_tasks += i64::from(reason == EndReason::Success);
+        executor.n_failed_tasks += i64::from(matches!(reason, EndReason::Failed | EndReason::Resubmitted));
+        executor.task_ms += row[C::finished_at_ms] - row[C::launched_at_ms];
+        stages::raise(&mut executor.peak, set.unwrap_or(&[0; store::EXECUTOR_METRICS.len()]));
+        if reason != EndReason::Resubmitted {
+            executor.gc_ms += row[C::jvm_gc_ms];
+            executor.input_bytes += row[C::input_bytes];
+            executor.shuffle_read_bytes += row[C::shuffle_local_bytes] + row[C::shuffle_remote_bytes];
+            executor.shuffle_write_bytes += row[C::shuffle_write_bytes];
+        }
+    }
+
+    pub(crate) fn peaks(&mut self, id: Text, set: &ExecutorMetrics) {
+        if let Some(executor) = self.live.get_mut(&id) {
+            stages::raise(&mut executor.peak, set);
+        } else if let Some(executor) = self.dead.get_mut(&id) {
+            stages::raise(&mut executor.peak, set);
+            self.published.insert(id, executor.clone());
+        }
+    }
+
+    /// A stage has ended for which the executor had been excluded.
+    pub(crate) fn include_again(&mut self, id: Text, stage: i32) {
+        if let Some(executor) = self.live.get_mut(&id) {
+            executor.excluded_in_stages.retain(|s| *s != stage);
+        }
+    }
+
+    /// Drops those that no live stage needs.
+    pub(crate) fn forget_dead(&mut self, stages: &stages::Stages) {
+        self.dead.retain(|_, e| stages.is_needed(e.removed_at_ms.unwrap_or(0)));
+    }
+
+    pub(crate) fn finish(self) -> (Vec<Executor>, Vec<ExecutorEvent>) {
+        let mut all = self.published;
+        let live: BTreeMap<Text, Executor> = self.live.into_iter().collect();
+        all.extend(live);
+        (all.into_values().collect(), self.events)
+    }
+}
+
+pub(crate) fn added(event: &Value, cx: &mut Context<'_>) -> Option<()> {
+    let id = cx.text(json::text(event, "Executor ID")?);
+    let at_ms = json::int(event, "Timestamp").unwrap_or(0);
+    cx.seen_at(Some(at_ms));
+    let info = event.get("Executor Info")?;
+    let host = cx.text(json::text(info, "Host").unwrap_or_default());
+    let logs = cx.pairs(info, "Log Urls");
+    let attributes = cx.pairs(info, "Attributes");
+    let resources = info.get("Resources").and_then(Value::as_object).into_iter().flatten();
+    let resources = resources
+        .map(|(name, resource)| {
+            let addresses = json::list(resource, "addresses").iter().map(|a| cx.text(&json::as_text(a)));
+            let addresses = addresses.collect();
+            (cx.text(name), addresses)
+        })
+        .collect();
+    let cores = json::int(info, "Total Cores").unwrap_or(0);
+    let profile = json::int32(info, "Resource Profile Id").unwrap_or(0);
+    let cpus = cx.cpus_of_profile(profile).or(cx.executors.cpus_per_task).unwrap_or(1).max(1);
+    let executor = cx.executors.get_or_create(id, at_ms);
+    executor.host = Some(host);
+    executor.active = true;
+    executor.total_cores = cores;
+    executor.max_tasks = cores / cpus;
+    executor.logs = logs;
+    executor.attributes = attributes;
+    executor.resources = resources;
+    executor.resource_profile = profile;
+    let change = ExecutorChange::Added;
+    cx.executors.events.push(ExecutorEvent {
+        at_ms,
+        subject: id,
+        change,
+        n_cores: Some(cores),
+        ..ExecutorEvent::default()
+    });
+    Some(())
+}
+
+pub(crate) fn removed(event: &Value, stages: &stages::Stages, cx: &mut Context<'_>) -> Option<()> {
+    let id = cx.text(json::text(event, "Executor ID")?);
+    let at_ms = json::int(event, "Timestamp").unwrap_or(0);
+    cx.seen_at(Some(at_ms));
+    let reason = json::text(event, "Removed Reason").map(|t| cx.text(t));
+    cx.executors.events.push(ExecutorEvent {
+        at_ms,
+        subject: id,
+        change: ExecutorChange::Removed,
+        reason,
+        ..ExecutorEvent::default()
+    });
+    cx.storage.executor_removed(id);
+    let mut executor = cx.executors.live.remove(&id)?;
+    executor.active = false;
+    executor.removed_at_ms = Some(at_ms);
+    executor.remove_reason = reason;
+    if stages.is_needed(at_ms) {
+        cx.executors.dead.insert(id, executor.clone());
+    }
+    cx.executors.published.insert(id, executor);
+    Some(())
+}
+
+pub(crate) fn block_manager_added(event: &Value, cx: &mut Context<'_>) -> Option<()> {
+    let manager = event.get("Block Manager ID")?;
+    let id = cx.text(json::text(manager, "Executor ID")?);
+    let at_ms = json::int(event, "Timestamp").unwrap_or(0);
+    cx.seen_at(Some(at_ms));
+    let port = json::int(manager, "Port").unwrap_or(0);
+    let host_port = format!("{}:{port}", json::text(manager, "Host").unwrap_or_default());
+    let host_port = cx.text(&host_port);
+    let executor = cx.executors.get_or_create(id, at_ms);
+    executor.host_port = Some(host_port);
+    if let Some(on_heap) = json::int(event, "Maximum Onheap Memory") {
+        executor.on_heap_memory_bytes = Some(on_heap);
+        executor.off_heap_memory_bytes = Some(json::int(event, "Maximum Offheap Memory").unwrap_or(0));
+    }
+    executor.active = true;
+    executor.max_memory_bytes = json::int(event, "Maximum Memory").unwrap_or(0);
+    Some(())
+}
+
+/// Executors and nodes excluded (blacklisted before 3.1) and taken back.
+pub(crate) fn exclusion(
+    kind: &str,
+    event: &Value,
+    stages: &mut stages::Stages,
+    cx: &mut Context<'_>,
+) -> Option<()> {
+    use ExecutorChange as Change;
+    let node = kind.starts_with("SparkListenerNode");
+    let for_stage = kind.ends_with("ForStage");
+    let back = kind.contains("Unblacklisted") || kind.contains("Unexcluded");
+    let change = match (node, for_stage, back) {
+        (false, true, _) => Change::ExcludedForStage,
+        (false, false, true) => Change::Unexcluded,
+        (false, false, false) => Change::Excluded,
+        (true, true, _) => Change::NodeExcludedForStage,
+        (true, false, true) => Change::NodeUnexcluded,
+        (true, false, false) => Change::NodeExcluded,
+    };
+    let text = |key| json::text(event, key);
+    let subject = if node { text("hostId").or(text("Host ID")) } else { text("executorId").or(text("Executor ID")) };
+    let subject = cx.text(subject?);
+    let number = |key, old| json::int32(event, key).or(json::int32(event, old));
+    let stage = number("stageId", "Stage ID").map(|stage| StageAttemptId {
+        stage,
+        attempt: number("stageAttemptId", "Stage Attempt ID").unwrap_or(0),
+    });
+    let at_ms = json::int(event, "time").or(json::int(event, "Timestamp")).unwrap_or(0);
+    cx.seen_at(Some(at_ms));
+    let n_failures = json::int(event, "taskFailures").or(json::int(event, "executorFailures"));
+    cx.executors.events.push(ExecutorEvent {
+        at_ms,
+        subject,
+        change,
+        stage,
+        n_failures,
+        ..ExecutorEvent::default()
+    });
+    match change {
+        Change::Excluded | Change::Unexcluded => {
+            if let Some(executor) = cx.executors.live.get_mut(&subject) {
+                executor.excluded = !back;
+            }
+        }
+        Change::NodeExcluded | Change::NodeUnexcluded => {
+            for executor in cx.executors.live.values_mut().filter(|e| e.host == Some(subject)) {
+                executor.excluded = !back;
+            }
+        }
+        Change::ExcludedForStage => exclude_for_stage(&[subject], stage?, stages, cx),
+        Change::NodeExcludedForStage => {
+            let on_host = |e: &&Executor| e.host == Some(subject);
+            let mut ids: Vec<Text> =
+                cx.executors.live.values().filter(on_host).map(|e| e.id).collect();
+            ids.sort_unstable();
+            exclude_for_stage(&ids, stage?, stages, cx);
+        }
+        Change::Added | Change::Removed => {}
+    }
+    Some(())
+}
+
+fn exclude_for_stage(ids: &[Text], stage: StageAttemptId, stages: &mut stages::Stages, cx: &mut Context<'_>) {
+    for id in ids {
+        stages.exclude(stage, *id);
+        if let Some(executor) = cx.executors.live.get_mut(id) {
+            if !executor.excluded_in_stages.contains(&stage.stage) {
+                executor.excluded_in_stages.push(stage.stage);
+            }
+        }
+    }
+}

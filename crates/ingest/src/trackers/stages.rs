@@ -1,0 +1,584 @@
+//! Jobs, stage attempts and tasks: what is open, and what each event changes.
+//!
+//! This follows Spark's `AppStatusListener` (4.2) event by event, because its oddities are what the history server
+//! shows: an entity is *live* until it ends and *published* when it is written to the answers; a job that ended is
+//! published as it was then, a stage attempt stays live until its last task ended, late tasks of a stage that is no
+//! longer live change nothing, and counts may become negative when events are missing or tasks are resubmitted.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use serde_json::Value;
+use store::{
+    ExecutorMetrics, Job, JobStatus, MetricSums, StageAttempt, StageAttemptId, StageExecutor, StageStatus,
+    TaskColumn as C, TaskFlags, TaskRow, Text, record,
+};
+
+use crate::{
+    batch::{EndReason, TaskEnd},
+    index_set::IndexSet,
+    json,
+    trackers::{Context, rdd},
+};
+
+record! {
+    /// A task between its start and its end.
+    pub(crate) struct LiveTask {
+        stage: StageAttemptId,
+        index: i64,
+        attempt: i64,
+        partition_id: i64,
+        launched_at_ms: i64,
+        getting_result_at_ms: i64,
+        executor: i64,
+        host: i64,
+        locality: i64,
+        flags: i64,
+    }
+
+    struct LiveStageExecutor {
+        now: StageExecutor,
+        /// As last written to the answers.
+        published: Option<StageExecutor>,
+        n_active: i64,
+    }
+
+    struct LiveStage {
+        row: StageAttempt,
+        /// Slots in [`Stages::jobs`] of the jobs that were live when it was submitted.
+        jobs: Vec<u32>,
+        indexes: IndexSet,
+        executors: HashMap<Text, LiveStageExecutor>,
+        excluded_executors: Vec<Text>,
+    }
+
+    struct LiveJob {
+        now: Job,
+        indexes: BTreeMap<i32, IndexSet>,
+        live: bool,
+    }
+
+    /// See the module.
+    pub(crate) struct Stages {
+        /// Every job that was seen, in log order; a slot is a position here.
+        jobs: Vec<LiveJob>,
+        live_jobs: Vec<u32>,
+        published_jobs: BTreeMap<i32, Job>,
+        live: HashMap<StageAttemptId, LiveStage>,
+        published: BTreeMap<StageAttemptId, StageAttempt>,
+        tasks: HashMap<i64, LiveTask>,
+        /// Tasks that started in a stage attempt and have not ended.
+        n_end_without_start: u64,
+    }
+}
+
+/// What the end of a task means to the executor trackers.
+pub(crate) struct Ended {
+    /// The stage attempt ended with it, most likely.
+    pub(crate) stage_removed: bool,
+    /// There was a start.
+    pub(crate) started: bool,
+}
+
+fn add(to: &mut MetricSums, row: &TaskRow) {
+    for (sum, value) in to.0.iter_mut().zip(&row.0[C::FIRST_METRIC..]) {
+        *sum = sum.wrapping_add(*value);
+    }
+}
+
+/// Raises each peak to the new value; unset peaks begin at 0, as Spark's do.
+pub(crate) fn raise(peak: &mut Option<ExecutorMetrics>, set: &ExecutorMetrics) -> bool {
+    let known = peak.is_some();
+    let peak = peak.get_or_insert([0; store::EXECUTOR_METRICS.len()]);
+    let mut changed = !known;
+    for (high, value) in peak.iter_mut().zip(set) {
+        if value > high {
+            *high = *value;
+            changed = true;
+        }
+    }
+    changed
+}
+
+fn insert_sorted(list: &mut Vec<i32>, value: i32) {
+    if let Err(at) = list.binary_search(&value) {
+        list.insert(at, value);
+    }
+}
+
+fn remove_sorted(list: &mut Vec<i32>, value: i32) {
+    if let Ok(at) = list.binary_search(&value) {
+        list.remove(at);
+    }
+}
+
+impl Stages {
+    pub(crate) fn job_start(&mut self, event: &Value, cx: &mut Context<'_>) -> Option<()> {
+        let id = json::int32(event, "Job ID")?;
+        let stage_ids = json::int_list(event, "Stage IDs");
+        let infos: Vec<StageAttempt> = match event.get("Stage Infos").and_then(Value::as_array) {
+            Some(infos) => infos.iter().filter_map(|info| stage_info(info, cx)).collect(),
+            None => stage_ids.iter().map(|id| unknown_stage(*id, cx)).collect(),
+        };
+        let at_ms = json::int(event, "Submission Time").filter(|at| *at > 0);
+        cx.seen_at(at_ms);
+        let properties = event.get("Properties").unwrap_or(&Value::Null);
+        let property = |key| json::text(properties, key);
+        let last = infos.iter().max_by_key(|info| info.id.stage);
+        let tags = property("spark.job.tags").unwrap_or_default();
+        let job = Job {
+            id,
+            name: last.map_or(Text::EMPTY, |info| info.name),
+            description: property("spark.job.description").map(|t| cx.text(t)),
+            group: property("spark.jobGroup.id").map(|t| cx.text(t)),
+            tags: tags.split(',').filter(|t| !t.is_empty()).map(|t| cx.text(t)).collect(),
+            submitted_at_ms: at_ms,
+            stage_ids,
+            n_tasks: infos.iter().filter(|i| i.completed_at_ms.is_none()).map(|i| i.n_tasks).sum(),
+            sql_execution: property("spark.sql.execution.id").and_then(|t| t.parse().ok()),
+            ..Job::default()
+        };
+        let slot = self.jobs.len() as u32;
+        self.live_jobs.retain(|slot| self.jobs[*slot as usize].now.id != id);
+        self.live_jobs.push(slot);
+        self.jobs.push(LiveJob { now: job, indexes: BTreeMap::new(), live: true });
+        for info in infos {
+            let stage = self.get_or_create(info);
+            stage.jobs.push(slot);
+            insert_sorted(&mut stage.row.job_ids, id);
+        }
+        Some(())
+    }
+
+    fn get_or_create(&mut self, info: StageAttempt) -> &mut LiveStage {
+        let stage = self.live.entry(info.id).or_default();
+        set_info(&mut stage.row, info);
+        stage
+    }
+
+    /// The job's SQL execution, if it has one, and whether the job succeeded.
+    pub(crate) fn job_end(&mut self, event: &Value, cx: &mut Context<'_>) -> Option<(Option<i64>, bool)> {
+        let id = json::int32(event, "Job ID")?;
+        let at_ms = json::int(event, "Completion Time").filter(|at| *at > 0);
+        cx.seen_at(at_ms);
+        let at = self.live_jobs.iter().position(|slot| self.jobs[*slot as usize].now.id == id)?;
+        let job = &mut self.jobs[self.live_jobs.remove(at) as usize];
+        job.live = false;
+        let mut skipped: Vec<StageAttemptId> = self
+            .live
+            .iter()
+            .filter(|(id, s)| {
+                s.row.status == StageStatus::Pending && job.now.stage_ids.contains(&id.stage)
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        skipped.sort_unstable();
+        for id in skipped {
+            let Some(mut stage) = self.live.remove(&id) else { continue };
+            stage.row.status = StageStatus::Skipped;
+            insert_sorted(&mut job.now.counts.skipped_stages, id.stage);
+            job.now.counts.n_skipped_tasks += stage.row.n_tasks;
+            job.now.counts.n_active_stages -= 1;
+            publish(&mut self.published, stage, true);
+        }
+        let result = event.get("Job Result").unwrap_or(&Value::Null);
+        job.now.status = match json::text(result, "Result") {
+            Some("JobSucceeded") => JobStatus::Succeeded,
+            _ => JobStatus::Failed,
+        };
+        let exception = result.get("Exception").unwrap_or(&Value::Null);
+        job.now.failure = json::text(exception, "Message").map(|t| cx.text(t));
+        job.now.completed_at_ms = at_ms;
+        self.published_jobs.insert(id, job.now.clone());
+        Some((job.now.sql_execution, job.now.status == JobStatus::Succeeded))
+    }
+
+    pub(crate) fn stage_submitted(&mut self, event: &Value, cx: &mut Context<'_>) -> Option<()> {
+        let info = stage_info(event.get("Stage Info")?, cx)?;
+        cx.seen_at(info.submitted_at_ms);
+        let id = info.id;
+        let properties = event.get("Properties").unwrap_or(&Value::Null);
+        let pool = json::text(properties, "spark.scheduler.pool").unwrap_or("default");
+        let pool = cx.text(pool);
+        let description = json::text(properties, "spark.job.description").map(|t| cx.text(t));
+        let mut slots = Vec::new();
+        for slot in &self.live_jobs {
+            let job = &mut self.jobs[*slot as usize];
+            if job.now.stage_ids.contains(&id.stage) {
+                remove_sorted(&mut job.now.counts.completed_stages, id.stage);
+                job.now.counts.n_active_stages += 1;
+                slots.push(*slot);
+            }
+        }
+        let mut job_ids: Vec<i32> = slots.iter().map(|s| self.jobs[*s as usize].now.id).collect();
+        job_ids.sort_unstable();
+        for rdd in &info.rdds {
+            cx.storage.persist(rdd);
+        }
+        let stage = self.get_or_create(info);
+        stage.row.status = StageStatus::Active;
+        stage.row.pool = pool;
+        stage.row.description = description;
+        stage.row.job_ids = job_ids;
+        stage.jobs = slots;
+        Some(())
+    }
+
+    /// The attempt's id when it will get no more tasks.
+    pub(crate) fn stage_completed(&mut self, event: &Value, cx: &mut Context<'_>) -> Option<StageAttemptId> {
+        let info = stage_info(event.get("Stage Info")?, cx)?;
+        cx.seen_at(info.completed_at_ms);
+        let id = info.id;
+        let stage = self.live.get_mut(&id)?;
+        set_info(&mut stage.row, info);
+        stage.row.status = match (stage.row.failure, stage.row.submitted_at_ms) {
+            (Some(_), _) => StageStatus::Failed,
+            (None, Some(_)) => StageStatus::Complete,
+            (None, None) => StageStatus::Skipped,
+        };
+        for slot in &stage.jobs {
+            let counts = &mut self.jobs[*slot as usize].now.counts;
+            match stage.row.status {
+                StageStatus::Complete => insert_sorted(&mut counts.completed_stages, id.stage),
+                StageStatus::Skipped => {
+                    insert_sorted(&mut counts.skipped_stages, id.stage);
+                    counts.n_skipped_tasks += stage.row.n_tasks;
+                }
+                _ => counts.n_failed_stages += 1,
+            }
+            counts.n_active_stages -= 1;
+        }
+        for executor in &stage.excluded_executors {
+            cx.executors.include_again(*executor, id.stage);
+        }
+        for executor in stage.executors.values_mut() {
+            executor.published = Some(executor.now.clone());
+        }
+        if stage.row.counts.n_active != 0 {
+            return None;
+        }
+        let stage = self.live.remove(&id)?;
+        publish(&mut self.published, stage, false);
+        Some(id)
+    }
+
+    pub(crate) fn task_start(&mut self, stage_id: StageAttemptId, row: &TaskRow) {
+        self.tasks.insert(
+            row[C::task_id],
+            LiveTask {
+                stage: stage_id,
+                index: row[C::index],
+                attempt: row[C::attempt],
+                partition_id: row[C::partition_id],
+                launched_at_ms: row[C::launched_at_ms],
+                getting_result_at_ms: row[C::getting_result_at_ms],
+                executor: row[C::executor],
+                host: row[C::host],
+                locality: row[C::locality],
+                flags: row[C::flags],
+            },
+        );
+        let Some(stage) = self.live.get_mut(&stage_id) else { return };
+        let launched = row[C::launched_at_ms];
+        let first = stage.row.first_task_launched_at_ms.get_or_insert(launched);
+        *first = launched.min(*first);
+        stage.row.counts.n_active += 1;
+        if let Some(locality) = Text::from_column(row[C::locality]) {
+            *stage.row.locality.entry(locality).or_default() += 1;
+        }
+        if let Some(executor) = Text::from_column(row[C::executor]) {
+            stage.executors.entry(executor).or_default().n_active += 1;
+        }
+        if row[C::flags] & TaskFlags::SPECULATIVE != 0 {
+            stage.row.counts.speculation.n_tasks += 1;
+            stage.row.counts.speculation.n_active += 1;
+        }
+        for slot in &stage.jobs {
+            self.jobs[*slot as usize].now.counts.n_active_tasks += 1;
+        }
+    }
+
+    pub(crate) fn task_end(&mut self, end: &TaskEnd, row: &TaskRow, set: Option<&ExecutorMetrics>) -> Ended {
+        let started = self.tasks.remove(&row[C::task_id]).is_some();
+        let (completed, failed, killed) = match end.reason {
+            EndReason::Success => (1, 0, 0),
+            EndReason::Killed => (0, 0, 1),
+            EndReason::Failed | EndReason::Resubmitted => (0, 1, 0),
+        };
+        if !started && end.reason != EndReason::Resubmitted {
+            self.n_end_without_start += 1;
+        }
+        let Some(stage) = self.live.get_mut(&end.stage) else {
+            return Ended { stage_removed: false, started };
+        };
+        if started {
+            add(&mut stage.row.sums, row);
+        }
+        let killed_reason = Text::from_column(row[C::error]).filter(|_| killed == 1);
+        let counts = &mut stage.row.counts;
+        counts.n_active -= 1;
+        counts.n_completed += completed;
+        counts.n_failed += failed;
+        counts.n_killed += killed;
+        if completed == 1 {
+            stage.indexes.insert(row[C::index]);
+            counts.n_completed_indices = stage.indexes.len();
+        }
+        if let Some(reason) = killed_reason {
+            *counts.killed_reasons.entry(reason).or_default() += 1;
+        }
+        if row[C::flags] & TaskFlags::SPECULATIVE != 0 {
+            counts.speculation.n_active -= 1;
+            counts.speculation.n_completed += completed;
+            counts.speculation.n_failed += failed;
+            counts.speculation.n_killed += killed;
+        }
+        let zeros = [0; store::EXECUTOR_METRICS.len()];
+        let set = set.unwrap_or(&zeros);
+        raise(&mut stage.row.peak, set);
+        let stage_removed =
+            counts.n_active == 0 && matches!(stage.row.status, StageStatus::Complete | StageStatus::Failed);
+        for slot in &stage.jobs {
+            let job = &mut self.jobs[*slot as usize];
+            let counts = &mut job.now.counts;
+            counts.n_active_tasks -= 1;
+            counts.n_completed_tasks += completed;
+            counts.n_failed_tasks += failed;
+            counts.n_killed_tasks += killed;
+            if completed == 1 {
+                let indexes = job.indexes.entry(end.stage.stage).or_default();
+                let before = indexes.len();
+                indexes.insert(row[C::index]);
+                counts.n_completed_indices += indexes.len() - before;
+            }
+            if let Some(reason) = killed_reason {
+                *counts.killed_reasons.entry(reason).or_default() += 1;
+            }
+            if stage_removed && !job.live {
+                self.published_jobs.insert(job.now.id, job.now.clone());
+            }
+        }
+        if let Some(executor) = Text::from_column(row[C::executor]) {
+            let executor = stage.executors.entry(executor).or_default();
+            raise(&mut executor.now.peak, set);
+            executor.now.task_ms += row[C::finished_at_ms] - row[C::launched_at_ms];
+            executor.now.n_succeeded += completed;
+            executor.now.n_failed += failed;
+            executor.now.n_killed += killed;
+            if started {
+                add(&mut executor.now.sums, row);
+            }
+            executor.n_active -= 1;
+            if executor.n_active == 0 {
+                executor.published = Some(executor.now.clone());
+            }
+        }
+        if stage_removed {
+            if let Some(stage) = self.live.remove(&end.stage) {
+                publish(&mut self.published, stage, false);
+            }
+        }
+        Ended { stage_removed, started }
+    }
+
+    pub(crate) fn task_getting_result(&mut self, event: &Value) -> Option<()> {
+        let info = event.get("Task Info")?;
+        let task = self.tasks.get_mut(&json::int(info, "Task ID")?)?;
+        task.getting_result_at_ms = json::int(info, "Getting Result Time")?;
+        Some(())
+    }
+
+    pub(crate) fn speculative_task_submitted(&mut self, event: &Value) -> Option<()> {
+        let attempt = json::int32(event, "Stage Attempt ID").unwrap_or(0);
+        let id = StageAttemptId { stage: json::int32(event, "Stage ID")?, attempt };
+        self.live.get_mut(&id)?.row.n_speculative_submitted += 1;
+        Some(())
+    }
+
+    /// Peaks of an executor for a stage attempt, or for all that are live when the attempt is (−1, −1).
+    pub(crate) fn peaks(&mut self, id: StageAttemptId, executor: Text, set: &ExecutorMetrics) {
+        let all = id == StageAttemptId { stage: -1, attempt: -1 };
+        let mut ids: Vec<StageAttemptId> = if all { self.live.keys().copied().collect() } else { vec![id] };
+        ids.sort_unstable();
+        for id in ids {
+            if let Some(stage) = self.live.get_mut(&id) {
+                raise(&mut stage.row.peak, set);
+                raise(&mut stage.executors.entry(executor).or_default().now.peak, set);
+            }
+        }
+    }
+
+    pub(crate) fn exclude(&mut self, id: StageAttemptId, executor: Text) {
+        if let Some(stage) = self.live.get_mut(&id) {
+            stage.executors.entry(executor).or_default().now.excluded = true;
+            if !stage.excluded_executors.contains(&executor) {
+                stage.excluded_executors.push(executor);
+            }
+        }
+    }
+
+    /// Executors that ran a live task of a live stage attempt.
+    pub(crate) fn executors_in(&self, id: StageAttemptId) -> Vec<Text> {
+        let mut ids: Vec<Text> =
+            self.live.get(&id).map(|s| s.executors.keys().copied().collect()).unwrap_or_default();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// Whether an executor that was removed then is still of interest to a stage that is live.
+    pub(crate) fn is_needed(&self, removed_at_ms: i64) -> bool {
+        self.live.values().any(|s| s.row.submitted_at_ms.unwrap_or(0) < removed_at_ms)
+    }
+
+    pub(crate) fn n_end_without_start(&self) -> u64 {
+        self.n_end_without_start
+    }
+
+    /// Everything as it stands: published as it was, live as it is.
+    pub(crate) fn finish(self) -> Finished {
+        let mut jobs = self.published_jobs;
+        let n_open_jobs = self.live_jobs.len() as u64;
+        for slot in self.live_jobs {
+            let job = &self.jobs[slot as usize].now;
+            jobs.insert(job.id, job.clone());
+        }
+        let mut stages = self.published;
+        let mut live: Vec<LiveStage> = self.live.into_values().collect();
+        live.sort_unstable_by_key(|stage| stage.row.id);
+        let mut n_open_stages = 0;
+        for stage in live {
+            n_open_stages += u64::from(stage.row.status == StageStatus::Active);
+            publish(&mut stages, stage, true);
+        }
+        let mut running: Vec<(StageAttemptId, TaskRow)> =
+            self.tasks.iter().map(|(id, task)| (task.stage, task.row(*id))).collect();
+        running.sort_unstable_by_key(|(stage, row)| (*stage, row[C::task_id]));
+        let n_tasks_left_open = running
+            .iter()
+            .filter(|(id, _)| stages.get(id).is_none_or(|s| s.status != StageStatus::Active))
+            .count() as u64;
+        Finished {
+            jobs: jobs.into_values().collect(),
+            stages: stages.into_values().collect(),
+            running,
+            n_open_jobs,
+            n_open_stages,
+            n_tasks_left_open,
+        }
+    }
+}
+
+/// The answers at one moment.
+pub(crate) struct Finished {
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) stages: Vec<StageAttempt>,
+    pub(crate) running: Vec<(StageAttemptId, TaskRow)>,
+    pub(crate) n_open_jobs: u64,
+    pub(crate) n_open_stages: u64,
+    pub(crate) n_tasks_left_open: u64,
+}
+
+impl LiveTask {
+    fn row(&self, task_id: i64) -> TaskRow {
+        let mut row = TaskRow::UNKNOWN;
+        for (column, value) in [
+            (C::task_id, task_id),
+            (C::index, self.index),
+            (C::attempt, self.attempt),
+            (C::partition_id, self.partition_id),
+            (C::launched_at_ms, self.launched_at_ms),
+            (C::getting_result_at_ms, self.getting_result_at_ms),
+            (C::executor, self.executor),
+            (C::host, self.host),
+            (C::locality, self.locality),
+            (C::flags, self.flags | TaskFlags::RUNNING),
+        ] {
+            row[column] = value;
+        }
+        row
+    }
+}
+
+/// Writes a stage attempt to the answers, over an earlier one of the same id. `as_it_is`: its executors too,
+/// instead of as they were last written.
+fn publish(published: &mut BTreeMap<StageAttemptId, StageAttempt>, stage: LiveStage, as_it_is: bool) {
+    let mut row = stage.row;
+    if let Some(before) = published.get_mut(&row.id) {
+        row.executors = std::mem::take(&mut before.executors);
+    }
+    for (id, executor) in stage.executors {
+        let shown = if as_it_is { Some(executor.now) } else { executor.published };
+        if let Some(shown) = shown {
+            row.executors.insert(id, shown);
+        }
+    }
+    published.insert(row.id, row);
+}
+
+/// What a stage's information says replaces what was known; what was counted stays.
+fn set_info(row: &mut StageAttempt, info: StageAttempt) {
+    row.id = info.id;
+    row.name = info.name;
+    row.details = info.details;
+    row.n_tasks = info.n_tasks;
+    row.submitted_at_ms = info.submitted_at_ms;
+    row.completed_at_ms = info.completed_at_ms;
+    row.failure = info.failure;
+    row.parent_ids = info.parent_ids;
+    row.rdds = info.rdds;
+    row.accumulables = info.accumulables;
+    row.resource_profile = info.resource_profile;
+    row.push_based_shuffle = info.push_based_shuffle;
+    row.n_shuffle_mergers = info.n_shuffle_mergers;
+    if row.pool == Text::EMPTY {
+        row.pool = info.pool;
+    }
+}
+
+/// A stage of a job of Spark before 1.2, whose start names ids only.
+fn unknown_stage(id: i32, cx: &mut Context<'_>) -> StageAttempt {
+    let unknown = cx.text("unknown");
+    StageAttempt {
+        id: StageAttemptId { stage: id, attempt: 0 },
+        name: unknown,
+        details: unknown,
+        pool: cx.text("default"),
+        ..StageAttempt::default()
+    }
+}
+
+fn stage_info(info: &Value, cx: &mut Context<'_>) -> Option<StageAttempt> {
+    let attempt = json::int32(info, "Stage Attempt ID").unwrap_or(0);
+    let accumulables = json::list(info, "Accumulables")
+        .iter()
+        .filter_map(|a| {
+            let field = |key| a.get(key).map(json::as_text);
+            let (update, value) = (field("Update"), field("Value"));
+            Some(store::Accumulable {
+                id: json::int(a, "ID")?,
+                name: json::text(a, "Name").map(|t| cx.text(t)),
+                update: update.map(|t| cx.text(&t)),
+                value: value.map(|t| cx.text(&t)),
+                internal: json::boolean(a, "Internal").unwrap_or(false),
+                metadata: json::text(a, "Metadata").map(|t| cx.text(t)),
+            })
+        })
+        .collect();
+    Some(StageAttempt {
+        id: StageAttemptId { stage: json::int32(info, "Stage ID")?, attempt },
+        name: cx.text(json::text(info, "Stage Name").unwrap_or_default()),
+        details: cx.text(json::text(info, "Details").unwrap_or_default()),
+        pool: cx.text("default"),
+        n_tasks: json::int(info, "Number of Tasks").unwrap_or(0),
+        submitted_at_ms: json::int(info, "Submission Time"),
+        completed_at_ms: json::int(info, "Completion Time"),
+        failure: json::text(info, "Failure Reason").map(|t| cx.text(t)),
+        parent_ids: json::int_list(info, "Parent IDs"),
+        rdds: json::list(info, "RDD Info").iter().filter_map(|r| rdd::info(r, cx)).collect(),
+        accumulables,
+        resource_profile: json::int32(info, "Resource Profile Id").unwrap_or(0),
+        push_based_shuffle: json::boolean(info, "Shuffle Push Enabled").unwrap_or(false),
+        n_shuffle_mergers: json::int32(info, "Shuffle Push Mergers Count").unwrap_or(0),
+        ..StageAttempt::default()
+    })
+}

@@ -1,0 +1,400 @@
+//! Pulling named fields out of one JSON line without building a document.
+//!
+//! Bound: bytes in = bytes touched once, no allocation. The caller lists the members of an object in the order the
+//! writer is known to use ([`crate::object!`]); each predicted key costs one constant-length compare, and
+//! whatever is not as predicted (other order, unknown keys, white space) falls to a general loop over the same
+//! bodies, so a wrong prediction costs time and never correctness. Everything returns `None` on malformed input.
+
+/// How deeply [`Cursor::skip_value`] follows nested values before it gives up.
+pub const DEPTH_MAX: u32 = 1_000;
+
+/// A position in one line.
+#[derive(Clone, Copy, Debug)]
+pub struct Cursor<'a> {
+    rest: &'a [u8],
+}
+
+/// The contents of a JSON string as they stand in the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawStr<'a> {
+    /// Between the quotes, escapes not resolved.
+    pub bytes: &'a [u8],
+    /// Whether a backslash occurs in `bytes`.
+    pub escaped: bool,
+}
+
+impl<'a> Cursor<'a> {
+    pub fn new(line: &'a [u8]) -> Self {
+        Cursor { rest: line }
+    }
+
+    /// What has not been consumed.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// Consumes `literal` if it comes next.
+    #[inline(always)]
+    pub fn eat(&mut self, literal: &[u8]) -> bool {
+        match self.rest.strip_prefix(literal) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Consumes the first `n` bytes; `None` when there are fewer.
+    #[inline(always)]
+    pub fn advance(&mut self, n: usize) -> Option<()> {
+        self.rest = self.rest.get(n..)?;
+        Some(())
+    }
+
+    #[inline(always)]
+    pub fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
+    }
+
+    #[inline]
+    pub fn skip_space(&mut self) {
+        while let [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+    }
+
+    /// Consumes one byte that must be `byte`, white space before it allowed.
+    #[inline]
+    pub fn expect(&mut self, byte: u8) -> Option<()> {
+        if self.peek()? != byte {
+            self.skip_space();
+            if self.peek()? != byte {
+                return None;
+            }
+        }
+        self.advance(1)
+    }
+
+    /// After `{` or `[`: `true` when members follow, `false` when the closing byte came (and was consumed).
+    #[inline]
+    pub fn open(&mut self, open: u8, close: u8) -> Option<bool> {
+        self.expect(open)?;
+        if self.peek()? <= b' ' {
+            self.skip_space();
+        }
+        if self.peek()? == close {
+            self.advance(1)?;
+            return Some(false);
+        }
+        Some(true)
+    }
+
+    /// After a member: consumes `,` (`true`) or the closing byte (`false`).
+    #[inline(always)]
+    pub fn more(&mut self, close: u8) -> Option<bool> {
+        let byte = self.peek()?;
+        if byte == b',' {
+            self.advance(1)?;
+            return Some(true);
+        }
+        if byte == close {
+            self.advance(1)?;
+            return Some(false);
+        }
+        self.more_spaced(close)
+    }
+
+    #[cold]
+    fn more_spaced(&mut self, close: u8) -> Option<bool> {
+        self.skip_space();
+        let byte = self.peek()?;
+        self.advance(1)?;
+        match byte {
+            b',' => {
+                self.skip_space();
+                Some(true)
+            }
+            b if b == close => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Any member name and its colon.
+    #[inline(never)]
+    pub fn any_key(&mut self) -> Option<RawStr<'a>> {
+        self.skip_space();
+        let key = self.string()?;
+        self.expect(b':')?;
+        Some(key)
+    }
+
+    /// A whole number. Fractions, exponents and values beyond 64 bits are `None`.
+    #[inline(always)]
+    pub fn int(&mut self) -> Option<i64> {
+        let first = self.peek()?;
+        if first.is_ascii_digit() { self.digits() } else { self.int_other() }
+    }
+
+    #[inline(always)]
+    fn digits(&mut self) -> Option<i64> {
+        let mut value: u64 = 0;
+        let mut n = 0usize;
+        let rest = self.rest;
+        while let Some(&b) = rest.get(n) {
+            let digit = b.wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+            n += 1;
+        }
+        self.rest = &rest[n..];
+        if n > 18 {
+            return std::str::from_utf8(&rest[..n]).ok()?.parse().ok();
+        }
+        if n == 0 || matches!(self.rest.first(), Some(b'.' | b'e' | b'E')) {
+            return None;
+        }
+        Some(value as i64)
+    }
+
+    #[inline(never)]
+    fn int_other(&mut self) -> Option<i64> {
+        self.skip_space();
+        if self.eat(b"-") {
+            let before = self.rest;
+            return match self.digits() {
+                Some(value) => Some(-value),
+                // i64::MIN has no positive counterpart
+                None if before.starts_with(b"9223372036854775808") => Some(i64::MIN),
+                None => None,
+            };
+        }
+        self.digits()
+    }
+
+    /// `true` or `false`.
+    #[inline(always)]
+    pub fn boolean(&mut self) -> Option<bool> {
+        if self.eat(b"false") {
+            return Some(false);
+        }
+        if self.eat(b"true") {
+            return Some(true);
+        }
+        self.boolean_spaced()
+    }
+
+    #[cold]
+    fn boolean_spaced(&mut self) -> Option<bool> {
+        self.skip_space();
+        if self.eat(b"false") {
+            Some(false)
+        } else if self.eat(b"true") {
+            Some(true)
+        } else {
+            None
+        }
+    }
+
+    /// A string, as it stands.
+    #[inline]
+    pub fn string(&mut self) -> Option<RawStr<'a>> {
+        self.expect(b'"')?;
+        let text = self.rest;
+        let mut from = 0;
+        let mut escaped = false;
+        loop {
+            let at = from + memchr::memchr2(b'"', b'\\', text.get(from..)?)?;
+            if text[at] == b'"' {
+                self.rest = &text[at + 1..];
+                return Some(RawStr { bytes: &text[..at], escaped });
+            }
+            escaped = true;
+            from = at + 2;
+        }
+    }
+
+    /// Passes over any value, nested at most [`DEPTH_MAX`] deep.
+    pub fn skip_value(&mut self) -> Option<()> {
+        let mut depth = 0u32;
+        loop {
+            self.skip_space();
+            match self.peek()? {
+                b'"' => {
+                    self.string()?;
+                }
+                b'{' | b'[' => {
+                    self.advance(1)?;
+                    depth += 1;
+                    if depth > DEPTH_MAX {
+                        return None;
+                    }
+                    continue;
+                }
+                b'}' | b']' if depth > 0 => {
+                    self.advance(1)?;
+                    depth -= 1;
+                }
+                b',' | b':' if depth > 0 => {
+                    self.advance(1)?;
+                    continue;
+                }
+                b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => {
+                    let n = self.rest.iter().take_while(|b| is_scalar_byte(**b)).count();
+                    self.advance(n)?;
+                }
+                _ => return None,
+            }
+            if depth == 0 {
+                return Some(());
+            }
+        }
+    }
+
+    /// The text of any value, and the cursor behind it.
+    pub fn raw_value(&mut self) -> Option<&'a [u8]> {
+        self.skip_space();
+        let before = self.rest;
+        self.skip_value()?;
+        Some(&before[..before.len() - self.rest.len()])
+    }
+
+    /// Whether only white space is left.
+    pub fn at_end(&mut self) -> bool {
+        self.skip_space();
+        self.rest.is_empty()
+    }
+}
+
+fn is_scalar_byte(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')
+}
+
+impl RawStr<'_> {
+    /// The text with escapes resolved; what is not UTF-8 or no valid escape becomes U+FFFD.
+    pub fn decode(&self) -> std::borrow::Cow<'_, str> {
+        if !self.escaped {
+            return String::from_utf8_lossy(self.bytes);
+        }
+        let mut out = Vec::with_capacity(self.bytes.len());
+        let mut rest = self.bytes;
+        while let Some(at) = memchr::memchr(b'\\', rest) {
+            out.extend_from_slice(&rest[..at]);
+            let (text, n) = unescape(&rest[at..]);
+            let mut buffer = [0; 4];
+            out.extend_from_slice(text.encode_utf8(&mut buffer).as_bytes());
+            rest = &rest[at + n..];
+        }
+        out.extend_from_slice(rest);
+        match String::from_utf8(out) {
+            Ok(text) => text.into(),
+            Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned().into(),
+        }
+    }
+}
+
+/// One escape at the beginning of `at`, and how many bytes it takes.
+fn unescape(at: &[u8]) -> (char, usize) {
+    let simple = match at.get(1) {
+        Some(b'n') => '\n',
+        Some(b't') => '\t',
+        Some(b'r') => '\r',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(c @ (b'"' | b'\\' | b'/')) => char::from(*c),
+        Some(b'u') => return unescape_unicode(at),
+        Some(_) => return (char::REPLACEMENT_CHARACTER, 2),
+        None => return (char::REPLACEMENT_CHARACTER, 1),
+    };
+    (simple, 2)
+}
+
+fn unescape_unicode(at: &[u8]) -> (char, usize) {
+    let unit = |from: usize| {
+        let digits = at.get(from..from + 4)?;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let Some(high) = unit(2) else { return (char::REPLACEMENT_CHARACTER, 2) };
+    if (0xD800..0xDC00).contains(&high) && at.get(6..8) == Some(b"\\u") {
+        if let Some(low) = unit(8).filter(|low| (0xDC00..0xE000).contains(low)) {
+            let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+            return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
+        }
+    }
+    (char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+}
+
+/// Reads one object: `object!(cursor, { "Key" => body, … })`. A body reads the value that the cursor stands before;
+/// it may use `?` (the enclosing function returns `Option`). Members not listed are passed over. The list should be
+/// in the order the writer uses.
+#[macro_export]
+macro_rules! object {
+    ($c:expr, { $( $key:literal => $body:expr ),* $(,)? }) => {{
+        let mut more = $c.open(b'{', b'}')?;
+        $(
+            if more && $c.eat(concat!("\"", $key, "\":").as_bytes()) {
+                $body;
+                more = $c.more(b'}')?;
+            }
+        )*
+        while more {
+            let key = $c.any_key()?;
+            $(
+                if key.bytes == $key.as_bytes() {
+                    $body;
+                } else
+            )*
+            {
+                $c.skip_value()?;
+            }
+            more = $c.more(b'}')?;
+        }
+    }};
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Option<(i64, String, bool)> {
+        let mut c = Cursor::new(text.as_bytes());
+        let (mut a, mut b, mut d) = (0, String::new(), false);
+        object!(c, {
+            "a" => a = c.int()?,
+            "b" => b = c.string()?.decode().into_owned(),
+            "d" => d = c.boolean()?,
+        });
+        c.at_end().then_some((a, b, d))
+    }
+
+    #[test]
+    fn any_order_any_space_unknown_keys() {
+        let want = Some((-7, "x\"é😀".to_owned(), true));
+        assert_eq!(read(r#"{"a":-7,"b":"x\"é\uD83D\uDE00","d":true}"#), want);
+        assert_eq!(read(r#"{ "d" : true , "z":[{"a":1},null,1.5e3,"}"], "b" : "x\"\u00e9😀", "a" : -7 } "#), want);
+        assert_eq!(read("{}"), Some((0, String::new(), false)));
+    }
+
+    #[test]
+    fn malformed_is_none() {
+        for bad in ["", "{", r#"{"a":"#, r#"{"a":1"#, r#"{"a":1.5}"#, r#"{"a":1 2}"#, r#"{"b":"x}"#, r#"{"z":[}"#] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_up_to_64_bits() {
+        for (text, want) in [
+            ("9223372036854775807", Some(i64::MAX)),
+            ("-9223372036854775808", Some(i64::MIN)),
+            ("9223372036854775808", None),
+            ("123456789012345678", Some(123_456_789_012_345_678)),
+            ("-", None),
+            ("1e3", None),
+        ] {
+            assert_eq!(Cursor::new(text.as_bytes()).int(), want, "{text}");
+        }
+    }
+}
