@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 
 use self::model::{Model, shift};
 use self::task::{EXTRA_FROM, EXTRA_PER_STAGE, Shape, Shuffle, Task, TaskLines};
@@ -39,12 +39,12 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 200)]
     pub(crate) stages: u64,
     /// Tasks of each stage.
-    #[arg(long, default_value_t = 5_000)]
+    #[arg(long, default_value_t = 5_000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) tasks: u64,
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 50, value_parser = value_parser!(u64).range(1..))]
     pub(crate) executors: u64,
     /// SQL executions, each with one job and its share of the stages.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = value_parser!(u64).range(1..))]
     pub(crate) sql: u64,
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) codec: Codec,
