@@ -83,9 +83,10 @@ fn answers(options: &Options, results: &Results) -> String {
          For Afterspark, from the start of the process to its end, with the whole report written as JSON.\n\
          For the history server, from the request of the stages of a log that it has already listed to the end of \
          the answer:\nits start and its listing are not in the time, and neither is its answer to a second request.\n\n\
-         | what | log | seconds (lowest to highest) | processor seconds | peak memory | {}times as fast as the server |\n\
-         | --- | --- | --- | --- | --- | --- |\n",
-        if options.heap.len() > 1 { "best heap: " } else { "" }
+         | what | log | seconds (lowest to highest) | processor seconds | peak memory | times as fast as the server{best} \
+         | times less processor time |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n",
+        best = if options.heap.len() > 1 { " with its best heap" } else { "" }
     );
     let servers: Vec<What> =
         options.heap.iter().map(|heap| What::Server { heap: heap.clone() }).collect();
@@ -93,11 +94,15 @@ fn answers(options: &Options, results: &Results) -> String {
         [What::Cold { threads: 1 }, What::Cold { threads: 2 }, What::LittleMemory, What::Cached];
     for form in &results.forms {
         let of_servers = servers.iter().filter_map(|what| spread(results, form.name, what));
-        let best = of_servers.filter(|s| s.success).map(|s| s.wall_s).min_by(f64::total_cmp);
+        let best = of_servers.filter(|s| s.success).min_by(|a, b| a.wall_s.total_cmp(&b.wall_s));
         for what in ours.iter().chain(&servers) {
             let Some(of_what) = spread(results, form.name, what) else { continue };
             let is_server = matches!(what, What::Server { .. });
-            let times = best.filter(|_| !is_server).map(|best| best / of_what.wall_s);
+            let comparable = best.as_ref().filter(|_| !is_server && of_what.success);
+            let times = |value: fn(&Spread) -> f64| {
+                let times = comparable.map(|best| value(best) / value(&of_what));
+                times.filter(|times| times.is_finite()).map_or(String::new(), ratio)
+            };
             let failed = if of_what.success { "" } else { " (did not give the whole answer)" };
             push_row(
                 &mut text,
@@ -107,17 +112,20 @@ fn answers(options: &Options, results: &Results) -> String {
                     range(&of_what),
                     seconds(of_what.cpu_s),
                     bytes(of_what.peak_bytes),
-                    times.map_or(String::new(), ratio),
+                    times(|s| s.wall_s),
+                    times(|s| s.cpu_s),
                 ],
             );
         }
     }
     text.push('\n');
-    text.push_str(if results.answers_equal {
+    let of_ours = |s: &Sample| ours.contains(&s.what);
+    let all_answered = results.samples.iter().filter(|s| of_ours(s)).all(|s| s.ran.success);
+    text.push_str(if all_answered && results.answers_equal {
         "All of Afterspark's answers about a file were the same, byte for byte: with one thread and two, with little \
          memory, and from the cache.\n"
     } else {
-        "Afterspark's answers about a file were not all the same, byte for byte: see the record.\n"
+        "Afterspark's answers about a file were not all whole and the same, byte for byte: see the record.\n"
     });
     text
 }
@@ -209,7 +217,10 @@ fn conditions(options: &Options, machine: &Machine, results: &Results) -> String
         ("processor", format!("{}, {} cores for this system", machine.cpu, machine.cores)),
         ("memory", bytes(machine.memory_bytes)),
         ("kernel", format!("Linux {}", machine.kernel)),
-        ("load before the run", format!("{} (processes running, one minute)", machine.load)),
+        (
+            "load",
+            format!("{} before the run (processes running, in the minute before)", machine.load),
+        ),
         ("files", "in the page cache: read once before anything was measured".to_owned()),
         ("Afterspark", format!("{}, commit {}", machine.afterspark, machine.commit)),
         ("compiler", machine.compiler.clone()),
