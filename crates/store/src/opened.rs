@@ -119,6 +119,22 @@ impl<'a> StageTasks<'a> {
         out
     }
 
+    /// One value of a column; 0 when there is no such row.
+    pub fn value(&self, column: TaskColumn, mut row: usize) -> i64 {
+        for chunk in &self.chunks {
+            if row < chunk.n_rows() {
+                return chunk.column(column).get(row);
+            }
+            row -= chunk.n_rows();
+        }
+        self.running.get(row).map_or(0, |r| r[column])
+    }
+
+    /// A bit for each metric that any task of the stage attempt reported.
+    pub fn metrics_seen(&self) -> u64 {
+        self.metrics_seen
+    }
+
     /// Whether any task of the stage attempt reported the metric.
     pub fn has_metric(&self, column: TaskColumn) -> bool {
         column.metric_index().is_none_or(|bit| self.metrics_seen >> bit & 1 == 1)

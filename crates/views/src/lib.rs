@@ -1,1 +1,18 @@
+//! Questions about a store, answered in plain values named in Spark's words. Every surface shows numbers that come from
+//! here, so that a page, the API and a report cannot disagree. Knows neither events nor JSON nor HTML.
 #![forbid(unsafe_code)]
+
+mod app;
+mod job;
+mod measure;
+mod stage;
+mod summary;
+
+pub use app::{AppSummary, GapLine, app_summary, cores_max, gaps, last_event_at_ms};
+pub use job::{JobLine, SqlLine, SqlStatus, jobs, sql_executions};
+pub use measure::{Measure, TaskStatus, Unit, task_status};
+pub use stage::{
+    SKEW_FLOOR_BYTES, SKEW_RATIO, SMALL_TASK_BYTES, SMALL_TASKS_PER_CORE, Scope, Skew, SmallTasks, StageLine, TaskTimes,
+    attempts_of, stages,
+};
+pub use summary::{FIVE_NUMBERS, Summary, TaskRef, summaries};

@@ -1,0 +1,163 @@
+//! Stage attempts: what each did, how long, and whether its tasks look alike.
+
+use store::{StageAttempt, StageAttemptId, StageStatus, Store, TaskColumn as C};
+
+use crate::{
+    Measure, TaskRef, app,
+    summary::{self, Rows},
+};
+
+/// A task is skewed when it reads more than this many times the median bytes. (The classic job report's rule.)
+pub const SKEW_RATIO: i64 = 5;
+/// With a median of nothing, one task must read at least this much to count as skew: 1 MiB.
+pub const SKEW_FLOOR_BYTES: i64 = 1 << 20;
+/// Tasks that all read less than this are small: 1 MiB. (The classic job report's rule.)
+pub const SMALL_TASK_BYTES: i64 = 1 << 20;
+/// More than this many small tasks a core are too many. (The classic job report's rule.)
+pub const SMALL_TASKS_PER_CORE: i64 = 2;
+
+/// One task reads far more than the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Skew {
+    pub task: TaskRef,
+    pub task_bytes: i64,
+    pub median_bytes: i64,
+}
+
+/// Many tasks read little each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmallTasks {
+    pub n_tasks: i64,
+    pub n_cores: i64,
+    pub largest_bytes: i64,
+}
+
+/// How the successful tasks of a stage attempt compare.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskTimes {
+    pub median_ms: i64,
+    pub slowest_ms: i64,
+    pub slowest: Option<TaskRef>,
+    pub max_to_median: Option<f64>,
+}
+
+/// A stage attempt, for reading.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageLine<'s> {
+    pub row: &'s StageAttempt,
+    /// Submission to completion; to the last event while it runs; `None` when it was never submitted.
+    pub duration_ms: Option<i64>,
+    /// Of the durations of all stage attempts.
+    pub share: f64,
+    pub gc_share: Option<f64>,
+    /// Whether any of its tasks reported the metric; a sum of one that none did means nothing.
+    pub metrics_seen: u64,
+    /// `None` when no task succeeded.
+    pub times: Option<TaskTimes>,
+    pub skew: Option<Skew>,
+    pub small_tasks: Option<SmallTasks>,
+}
+
+impl StageLine<'_> {
+    /// The sum of a metric over the stage attempt; `None` when no task reported it.
+    pub fn sum(&self, column: C) -> Option<i64> {
+        let bit = column.metric_index()?;
+        (self.metrics_seen >> bit & 1 == 1).then_some(self.row.sums[column])
+    }
+
+    /// Local and remote; `None` when no task reported either.
+    pub fn shuffle_read_bytes(&self) -> Option<i64> {
+        let parts = [self.sum(C::shuffle_local_bytes), self.sum(C::shuffle_remote_bytes)];
+        parts.iter().any(Option::is_some).then(|| parts.into_iter().flatten().sum())
+    }
+}
+
+/// Which part of an application is asked about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// Only stages with a higher id, and what ran them.
+    pub since_stage: Option<i32>,
+}
+
+impl Scope {
+    pub(crate) fn has(self, stage: i32) -> bool {
+        self.since_stage.is_none_or(|since| stage > since)
+    }
+
+    pub(crate) fn is_all(self) -> bool {
+        self.since_stage.is_none()
+    }
+}
+
+/// The stage attempts in scope, the longest first, by id where equal; those never submitted last.
+pub fn stages(store: &Store, scope: Scope) -> Vec<StageLine<'_>> {
+    let n_cores = app::cores_max(store);
+    let now_ms = app::last_event_at_ms(store);
+    let mut lines: Vec<StageLine<'_>> = store
+        .tables()
+        .stages
+        .iter()
+        .filter(|row| scope.has(row.id.stage))
+        .map(|row| stage_line(store, row, n_cores, now_ms))
+        .collect();
+    let total_ms: i64 = lines.iter().filter_map(|s| s.duration_ms).sum();
+    for line in &mut lines {
+        let own_ms = line.duration_ms.unwrap_or(0);
+        line.share = if total_ms > 0 { own_ms as f64 / total_ms as f64 } else { 0.0 };
+    }
+    lines.sort_by_key(|s| (std::cmp::Reverse(s.duration_ms), s.row.id));
+    lines
+}
+
+/// The stage attempts of a stage, or the one attempt; in order.
+pub fn attempts_of(store: &Store, stage: i32, attempt: Option<i32>) -> Vec<StageAttemptId> {
+    let ids = store.tables().stages.iter().map(|s| s.id);
+    ids.filter(|id| id.stage == stage && attempt.is_none_or(|a| a == id.attempt)).collect()
+}
+
+fn stage_line<'s>(store: &'s Store, row: &'s StageAttempt, n_cores: Option<i64>, now_ms: i64) -> StageLine<'s> {
+    let end_ms = match row.status {
+        StageStatus::Active => row.completed_at_ms.or(Some(now_ms)),
+        _ => row.completed_at_ms,
+    };
+    let run_ms = row.sums[C::executor_run_ms];
+    let mut line = StageLine {
+        row,
+        duration_ms: row.submitted_at_ms.zip(end_ms).map(|(from, to)| (to - from).max(0)),
+        share: 0.0,
+        gc_share: summary::ratio(row.sums[C::jvm_gc_ms], run_ms),
+        metrics_seen: 0,
+        times: None,
+        skew: None,
+        small_tasks: None,
+    };
+    let tasks = store.tasks(row.id);
+    line.metrics_seen = tasks.metrics_seen();
+    let rows = Rows::of(&tasks);
+    let Some(first) = rows.successful.first() else { return line };
+    let duration = summary::summary(&tasks, &rows, Measure::DurationMs, &[0.5], now_ms);
+    line.times = Some(TaskTimes {
+        median_ms: duration.quantiles[0],
+        slowest_ms: duration.max,
+        // when all took equally long, the first
+        slowest: duration.max_task.or_else(|| Some(summary::task_ref(&tasks, *first as usize))),
+        max_to_median: duration.max_to_median,
+    });
+    let shuffle = Measure::ShuffleReadBytes.values(&tasks, now_ms);
+    let input = tasks.column(C::input_bytes);
+    let bytes: Vec<i64> = rows.successful.iter().map(|r| input[*r as usize] + shuffle[*r as usize]).collect();
+    let mut sorted = bytes.clone();
+    sorted.sort_unstable();
+    let (median_bytes, largest_bytes) = (sorted[sorted.len() / 2], sorted[sorted.len() - 1]);
+    let over = if median_bytes > 0 { largest_bytes > SKEW_RATIO * median_bytes } else { largest_bytes >= SKEW_FLOOR_BYTES };
+    if over && bytes.len() > 1 {
+        let at = bytes.iter().position(|b| *b == largest_bytes).unwrap_or(0);
+        let task = summary::task_ref(&tasks, rows.successful[at] as usize);
+        line.skew = Some(Skew { task, task_bytes: largest_bytes, median_bytes });
+    }
+    let n_tasks = bytes.len() as i64;
+    line.small_tasks = n_cores
+        .filter(|n| n_tasks > SMALL_TASKS_PER_CORE * n && largest_bytes < SMALL_TASK_BYTES)
+        .map(|n_cores| SmallTasks { n_tasks, n_cores, largest_bytes });
+    line
+}
