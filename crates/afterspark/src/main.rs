@@ -1,2 +1,18 @@
+//! Every surface of Afterspark. The only crate that prints, serializes to JSON, and reads the clock and the environment.
 #![forbid(unsafe_code)]
-fn main() {}
+
+mod cache;
+mod cli;
+mod clock;
+mod progress;
+mod report;
+mod settings;
+mod text;
+
+/// Reading allocates from several threads at once, which the system's allocator serializes.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

@@ -5,6 +5,7 @@
 mod batch;
 mod error;
 mod gaps;
+mod glance;
 mod index_set;
 mod json;
 mod lines;
@@ -16,6 +17,7 @@ mod task_line;
 mod trackers;
 
 pub use error::Error;
+pub use glance::{Ended, Glance, glance};
 pub use lines::JSON_DEPTH_MAX;
 pub use log::{FOLDER_ENTRIES_MAX, FileIdentity, Log, logs_at};
 pub use read::{Freshness, Options, freshness, read};

@@ -8,7 +8,7 @@ use crate::{
     batch::{Batch, Document, Item},
     json,
     task_document,
-    task_line::{self, Memo},
+    task_line,
 };
 
 /// How deeply a JSON document may nest. A plan node takes two levels; Spark's own reader stops at 1,000.
@@ -26,10 +26,9 @@ pub(crate) struct Place {
     pub(crate) after_damage: bool,
 }
 
-/// Reads all lines of a block.
-pub(crate) fn read(bytes: &[u8], place: Place) -> Batch {
-    let mut batch = Batch::default();
-    let mut memo = Memo::default();
+/// Reads all lines of a block into `batch`, in place of what was in there.
+pub(crate) fn read(bytes: &[u8], place: Place, batch: &mut Batch) {
+    batch.clear();
     let mut at = 0;
     batch.end_offset = place.offset;
     while at < bytes.len() {
@@ -37,7 +36,7 @@ pub(crate) fn read(bytes: &[u8], place: Place) -> Batch {
         let end = newline.map_or(bytes.len(), |n| at + n);
         let line = bytes[at..end].trim_ascii();
         let offset = place.offset + at as u64;
-        let whole = line.is_empty() || read_line(line, offset, &mut memo, &mut batch);
+        let whole = line.is_empty() || read_line(line, offset, batch);
         if !whole {
             let first_after_damage = at == 0 && place.after_damage;
             batch.items.push((offset, refused(line, newline.is_none() || first_after_damage)));
@@ -47,7 +46,6 @@ pub(crate) fn read(bytes: &[u8], place: Place) -> Batch {
             batch.end_offset = place.offset + at as u64;
         }
     }
-    batch
 }
 
 /// The gap that a line leaves that is not an event.
@@ -59,21 +57,21 @@ fn refused(line: &[u8], at_edge: bool) -> Item {
 }
 
 /// `false` when the line is not a JSON object with an event in it.
-fn read_line<'b>(line: &'b [u8], offset: u64, memo: &mut Memo<'b>, batch: &mut Batch) -> bool {
+fn read_line(line: &[u8], offset: u64, batch: &mut Batch) -> bool {
     let mut cursor = scan::Cursor::new(line);
     if cursor.eat(b"{\"Event\":\"SparkListenerTask") {
-        let before = (batch.accumulables.len(), batch.user.len(), batch.executor_metrics.len());
+        let before = (batch.side.accumulables.len(), batch.side.user.len());
         if cursor.eat(b"End\"") {
-            if task_line::task_end(&mut cursor, memo, batch).is_some() {
+            if task_line::task_end(&mut cursor, batch).is_some() {
                 batch.items.push((offset, Item::TaskEnd((batch.ends.len() - 1) as u32)));
                 return true;
             }
-        } else if cursor.eat(b"Start\"") && task_line::task_start(&mut cursor, memo, batch).is_some() {
+        } else if cursor.eat(b"Start\"") && task_line::task_start(&mut cursor, batch).is_some() {
             batch.items.push((offset, Item::TaskStart((batch.starts.len() - 1) as u32)));
             return true;
         }
-        batch.accumulables.truncate(before.0);
-        batch.user.truncate(before.1);
+        batch.side.accumulables.truncate(before.0);
+        batch.side.user.truncate(before.1);
         // sets stay: the memo may point to one
     }
     read_document(line, offset, batch)

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use scan::{Blocks, Damage, DamageKind, Limits, Part, Start};
@@ -182,6 +183,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// One worker's loop. A panic in here (a bug) is passed on when the scope ends; others must not wait for ever.
 fn work<S: Sink>(blocks: &Blocks, turn: &Mutex<Turn<S>>, ready: &Condvar, progress: &(dyn Fn(u64) + Sync)) {
+    let mut batch = Batch::default();
     loop {
         let block = match blocks.next() {
             Ok(Some(block)) => block,
@@ -194,7 +196,7 @@ fn work<S: Sink>(blocks: &Blocks, turn: &Mutex<Turn<S>>, ready: &Condvar, progre
         };
         progress(blocks.stored_bytes_read());
         let place = Place { offset: block.offset, after_damage: block.after_damage };
-        let read = std::panic::catch_unwind(|| lines::read(&block.bytes, place));
+        let read = std::panic::catch_unwind(AssertUnwindSafe(|| lines::read(&block.bytes, place, &mut batch)));
         let mut held = lock(turn);
         while held.next != block.seq && held.failed.is_none() {
             held = ready.wait(held).unwrap_or_else(PoisonError::into_inner);
@@ -203,7 +205,7 @@ fn work<S: Sink>(blocks: &Blocks, turn: &Mutex<Turn<S>>, ready: &Condvar, progre
             return;
         }
         let applied = match read {
-            Ok(batch) => std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| held.apply(batch, &block))),
+            Ok(()) => std::panic::catch_unwind(AssertUnwindSafe(|| held.apply(&mut batch, &block))),
             Err(panic) => Err(panic),
         };
         held.next += 1;
@@ -224,7 +226,7 @@ fn work<S: Sink>(blocks: &Blocks, turn: &Mutex<Turn<S>>, ready: &Condvar, progre
 }
 
 impl<S: Sink> Turn<S> {
-    fn apply(&mut self, mut batch: Batch, block: &scan::Block) -> std::io::Result<()> {
+    fn apply(&mut self, batch: &mut Batch, block: &scan::Block) -> std::io::Result<()> {
         let file = self.files[block.part];
         let (before, behind): (Vec<&Damage>, Vec<&Damage>) =
             block.damage.iter().partition(|d| d.kind == DamageKind::LineTooLong);
@@ -238,7 +240,7 @@ impl<S: Sink> Turn<S> {
                 last_torn = batch.items.pop();
             }
         }
-        self.replay.apply(&batch, file)?;
+        self.replay.apply(batch, file)?;
         let end = self.ends.entry(block.part).or_default();
         *end = batch.end_offset.max(*end);
         if let Some((offset, Item::Gap { kind, n, bytes, .. })) = last_torn {

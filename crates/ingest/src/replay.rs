@@ -6,7 +6,7 @@ use store::{
 };
 
 use crate::{
-    batch::{Batch, Document, EndReason, Item},
+    batch::{Batch, Document, EndReason, Item, Side, TaskEnd, TaskStart},
     gaps::Gaps,
     json, task_document,
     trackers::{Context, app, executors, rdd, sql, stages},
@@ -38,15 +38,13 @@ impl PartialEq for Gaps {
 pub(crate) struct Replay<S: Sink> {
     builder: Builder<S>,
     state: State,
-    /// Text handles of the current batch as handles of the store; `u32::MAX` where not yet met.
-    local: Vec<u32>,
     user: Vec<store::UserAccumulable>,
     unknown_kind: bool,
 }
 
 impl<S: Sink> Replay<S> {
     pub(crate) fn new(builder: Builder<S>, state: State) -> Self {
-        Replay { builder, state, local: Vec::new(), user: Vec::new(), unknown_kind: false }
+        Replay { builder, state, user: Vec::new(), unknown_kind: false }
     }
 
     pub(crate) fn texts(&mut self) -> &mut TextPool {
@@ -73,12 +71,12 @@ impl<S: Sink> Replay<S> {
     }
 
     /// Applies a batch from `file`.
-    pub(crate) fn apply(&mut self, batch: &Batch, file: Text) -> std::io::Result<()> {
-        self.local.clear();
-        for (offset, item) in &batch.items {
+    pub(crate) fn apply(&mut self, batch: &mut Batch, file: Text) -> std::io::Result<()> {
+        let Batch { items, starts, ends, side, .. } = batch;
+        for (offset, item) in items {
             match item {
-                Item::TaskStart(at) => self.task_start(batch, *at),
-                Item::TaskEnd(at) => self.task_end(batch, *at)?,
+                Item::TaskStart(at) => self.task_start(&starts[*at as usize], side),
+                Item::TaskEnd(at) => self.task_end(&mut ends[*at as usize], side)?,
                 Item::Event(document) => {
                     if self.event(document)?.is_none() {
                         let detail = self.builder.text(&document.kind);
@@ -103,28 +101,35 @@ impl<S: Sink> Replay<S> {
 
     /// A batch's text handle as a handle of the store, which is given at first use so that the order of handles is that
     /// of the log, however it was cut into blocks.
-    fn global(&mut self, batch: &Batch, handle: i64) -> i64 {
+    #[inline(always)]
+    fn stored(&mut self, side: &mut Side, handle: i64) -> i64 {
         let Some(text) = Text::from_column(handle) else { return -1 };
-        let at = text.0 as usize;
-        if at >= self.local.len() {
-            self.local.resize(at + 1, u32::MAX);
+        match side.stored_texts.get(text.0 as usize) {
+            Some(stored) if *stored != u32::MAX => i64::from(*stored),
+            _ => self.store_text(side, text),
         }
-        if self.local[at] == u32::MAX {
-            self.local[at] = self.builder.texts.intern(batch.texts.get(text)).0;
-        }
-        i64::from(self.local[at])
     }
 
-    fn task_start(&mut self, batch: &Batch, at: u32) {
-        let start = &batch.starts[at as usize];
-        let mut row = start.row.clone();
+    #[inline(never)]
+    fn store_text(&mut self, side: &mut Side, text: Text) -> i64 {
+        let stored = self.builder.text(side.texts.get(text));
+        let at = text.0 as usize;
+        if at >= side.stored_texts.len() {
+            side.stored_texts.resize(at + 1, u32::MAX);
+        }
+        side.stored_texts[at] = stored.0;
+        stored.to_column()
+    }
+
+    fn task_start(&mut self, start: &TaskStart, side: &mut Side) {
+        let mut info = start.info;
         for column in [C::executor, C::host, C::locality] {
-            row[column] = self.global(batch, row[column]);
+            info[column as usize] = self.stored(side, info[column as usize]);
         }
         self.state.n_starts += 1;
-        self.seen_at(row[C::launched_at_ms]);
-        self.state.stages.task_start(start.stage, &row);
-        self.state.executors.task_start(&row);
+        self.seen_at(info[C::launched_at_ms as usize]);
+        self.state.stages.task_start(start.stage, &info);
+        self.state.executors.task_start(info[C::executor as usize]);
     }
 
     fn seen_at(&mut self, at_ms: i64) {
@@ -134,33 +139,31 @@ impl<S: Sink> Replay<S> {
         }
     }
 
-    fn task_end(&mut self, batch: &Batch, at: u32) -> std::io::Result<()> {
-        let end = &batch.ends[at as usize];
-        let mut row = end.row.clone();
+    fn task_end(&mut self, end: &mut TaskEnd, side: &mut Side) -> std::io::Result<()> {
         for column in [C::executor, C::host, C::locality, C::error] {
-            row[column] = self.global(batch, row[column]);
+            end.row[column] = self.stored(side, end.row[column]);
         }
         self.state.n_ends += 1;
-        self.seen_at(row[C::finished_at_ms]);
-        let set = end.executor_metrics.map(|set| &batch.executor_metrics[set as usize]);
-        let ended = self.state.stages.task_end(end, &row, set);
-        self.state.executors.task_end(&row, end.reason, set);
-        if !ended.started {
-            row[C::flags] |= TaskFlags::NOT_STARTED;
-        }
-        if end.reason == EndReason::Killed && row[C::flags] & TaskFlags::KILLED == 0 {
-            row[C::flags] |= TaskFlags::COMMIT_DENIED;
-        }
+        self.seen_at(end.row[C::finished_at_ms]);
         self.user.clear();
-        for user in &batch.user[end.user.0 as usize..end.user.1 as usize] {
-            let mut user = *user;
+        for at in end.user.0..end.user.1 {
+            let mut user = side.user[at as usize];
             for handle in &mut user[2..] {
-                *handle = self.global(batch, *handle);
+                *handle = self.stored(side, *handle);
             }
             self.user.push(user);
         }
-        let accumulables = &batch.accumulables[end.accumulables.0 as usize..end.accumulables.1 as usize];
-        let task = NewTask { row, accumulables, user: &self.user, executor_metrics: set };
+        let set = end.executor_metrics.map(|set| &side.executor_metrics[set as usize]);
+        let ended = self.state.stages.task_end(end, set);
+        self.state.executors.task_end(&end.row, end.reason, set);
+        if !ended.started {
+            end.row[C::flags] |= TaskFlags::NOT_STARTED;
+        }
+        if end.reason == EndReason::Killed && end.row[C::flags] & TaskFlags::KILLED == 0 {
+            end.row[C::flags] |= TaskFlags::COMMIT_DENIED;
+        }
+        let accumulables = &side.accumulables[end.accumulables.0 as usize..end.accumulables.1 as usize];
+        let task = NewTask { row: &end.row, accumulables, user: &self.user, executor_metrics: set };
         self.builder.add_task(end.stage, end.metrics_seen, task)?;
         if ended.stage_removed {
             self.builder.close_stage(end.stage)?;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use store::{EXECUTOR_METRICS, ExecutorMetrics, StageAttemptId, TaskColumn as C, TaskFlags, TaskRow};
 
 use crate::{
-    batch::{Batch, EndReason, TaskEnd, TaskStart},
+    batch::{self, Batch, EndReason, Side, TaskEnd, TaskStart},
     json, task_line,
 };
 
@@ -55,8 +55,8 @@ const WRITE: &str = "Shuffle Write Metrics";
 /// A task's start; `None` when it has no task or stage.
 pub(crate) fn task_start(event: &Value, batch: &mut Batch, misfits: &mut u64) -> Option<()> {
     let stage = stage(event)?;
-    let row = task_row(event.get("Task Info")?, batch, misfits)?;
-    batch.starts.push(TaskStart { stage, row });
+    let row = task_row(event.get("Task Info")?, &mut batch.side, misfits)?;
+    batch.starts.push(TaskStart { stage, info: *batch::info(&row) });
     Some(())
 }
 
@@ -64,8 +64,9 @@ pub(crate) fn task_start(event: &Value, batch: &mut Batch, misfits: &mut u64) ->
 pub(crate) fn task_end(event: &Value, batch: &mut Batch, misfits: &mut u64) -> Option<()> {
     let stage = stage(event)?;
     let info = event.get("Task Info")?;
-    let mut row = task_row(info, batch, misfits)?;
-    let (accumulables_from, user_from) = (batch.accumulables.len() as u32, batch.user.len() as u32);
+    let side = &mut batch.side;
+    let mut row = task_row(info, side, misfits)?;
+    let (accumulables_from, user_from) = (side.accumulables.len() as u32, side.user.len() as u32);
     for accumulable in json::list(info, "Accumulables") {
         let Some(id) = json::int(accumulable, "ID") else {
             *misfits += 1;
@@ -76,12 +77,12 @@ pub(crate) fn task_end(event: &Value, batch: &mut Batch, misfits: &mut u64) -> O
         let update = accumulable.get("Update").map(json::as_text);
         let value = accumulable.get("Value").map(json::as_text);
         let name = json::text(accumulable, "Name");
-        task_line::add_accumulable(batch, id, name, update.as_deref(), value.as_deref(), internal);
+        task_line::add_accumulable(side, id, name, update.as_deref(), value.as_deref(), internal);
     }
     let empty = Value::Null;
     let (reason, error) = end_reason(event.get("Task End Reason").unwrap_or(&empty));
     if let Some(error) = error {
-        row[C::error] = batch.texts.intern(&error).to_column();
+        row[C::error] = side.texts.intern(&error).to_column();
     }
     row[C::flags] |= TaskFlags::HAS_METRICS;
     let mut metrics_seen = 0;
@@ -89,16 +90,16 @@ pub(crate) fn task_end(event: &Value, batch: &mut Batch, misfits: &mut u64) -> O
         metrics_seen = read_metrics(metrics, &mut row, misfits);
     }
     let executor_metrics = event.get("Task Executor Metrics").map(|set| {
-        batch.executor_metrics.push(executor_metrics(set));
-        (batch.executor_metrics.len() - 1) as u32
+        side.executor_metrics.push(executor_metrics(set));
+        (side.executor_metrics.len() - 1) as u32
     });
     batch.ends.push(TaskEnd {
         stage,
         row,
         reason,
         metrics_seen,
-        accumulables: (accumulables_from, batch.accumulables.len() as u32),
-        user: (user_from, batch.user.len() as u32),
+        accumulables: (accumulables_from, side.accumulables.len() as u32),
+        user: (user_from, side.user.len() as u32),
         executor_metrics,
     });
     Some(())
@@ -125,7 +126,7 @@ fn read_metrics(metrics: &Value, row: &mut TaskRow, misfits: &mut u64) -> u64 {
     seen
 }
 
-fn task_row(info: &Value, batch: &mut Batch, misfits: &mut u64) -> Option<TaskRow> {
+fn task_row(info: &Value, side: &mut Side, misfits: &mut u64) -> Option<TaskRow> {
     let mut row = TaskRow::UNKNOWN;
     row[C::attempt] = 1;
     row[C::task_id] = json::int(info, "Task ID")?;
@@ -143,9 +144,9 @@ fn task_row(info: &Value, batch: &mut Batch, misfits: &mut u64) -> Option<TaskRo
             (None, None) => {}
         }
     }
-    row[C::executor] = task_line::intern(batch, json::text(info, "Executor ID"));
-    row[C::host] = task_line::intern(batch, json::text(info, "Host"));
-    row[C::locality] = task_line::intern(batch, json::text(info, "Locality"));
+    row[C::executor] = task_line::intern(side, json::text(info, "Executor ID"));
+    row[C::host] = task_line::intern(side, json::text(info, "Host"));
+    row[C::locality] = task_line::intern(side, json::text(info, "Locality"));
     for (key, flag) in [
         ("Speculative", TaskFlags::SPECULATIVE),
         ("Failed", TaskFlags::FAILED),

@@ -6,33 +6,78 @@
 //! one comparison); `internal.metrics.*` accumulables repeat the task metrics and are jumped over.
 //! A line that does not fit (`None`) is read again as a JSON document by [`crate::task_document`].
 
-use scan::{Cursor, object};
-use store::{EXECUTOR_METRICS, ExecutorMetrics, StageAttemptId, TaskColumn as C, TaskFlags, TaskRow, Text};
+use scan::{Cursor, RawStr, object};
+use store::{EXECUTOR_METRICS, ExecutorMetrics, StageAttemptId, TaskColumn as C, TaskFlags, TaskRow, Text, TextPool};
 
-use crate::batch::{Batch, EndReason, TaskEnd, TaskStart};
+use crate::batch::{Batch, Side, TaskEnd, TaskInfo, TaskStart, UNKNOWN_INFO};
 
-/// What is carried from line to line of one block.
-#[derive(Default)]
-pub(crate) struct Memo<'b> {
-    executor: (&'b [u8], i64),
-    host: (&'b [u8], i64),
-    locality: (&'b [u8], i64),
-    executor_metrics: (&'b [u8], u32),
+/// What is carried from line to line.
+pub(crate) struct Memo {
+    /// Tasks of many executors take turns: an executor's place is told by the end of its id.
+    executors: [Known; N_EXECUTORS],
+    /// An executor stays on one host, so the host has the place of the executor before it.
+    hosts: [Known; N_EXECUTORS],
+    executor_at: usize,
+    localities: [Known; N_LOCALITIES],
+    executor_metrics: (Vec<u8>, u32),
     /// The last push-based-shuffle block that was all zero.
-    push_zero: &'b [u8],
+    push_zero: Vec<u8>,
 }
 
-/// The object after `"Task Info":`.
-struct Info {
-    row: TaskRow,
-    accumulables: (u32, u32),
-    user: (u32, u32),
+const N_EXECUTORS: usize = 64;
+const N_LOCALITIES: usize = 4;
+
+impl Default for Memo {
+    fn default() -> Self {
+        Memo {
+            executors: std::array::from_fn(|_| Known::default()),
+            hosts: std::array::from_fn(|_| Known::default()),
+            executor_at: 0,
+            localities: std::array::from_fn(|_| Known::default()),
+            executor_metrics: Default::default(),
+            push_zero: Vec::new(),
+        }
+    }
+}
+
+impl Memo {
+    /// The sets are gone; what was remembered of them holds no more.
+    pub(crate) fn forget_executor_metrics(&mut self) {
+        self.executor_metrics.0.clear();
+    }
+}
+
+/// A text as it stood in a line, and its handle.
+#[derive(Default)]
+struct Known {
+    raw: Vec<u8>,
+    handle: i64,
+}
+
+impl Known {
+    /// The handle of `raw`; a comparison when it is the text that is known.
+    #[inline(always)]
+    fn handle(&mut self, raw: RawStr<'_>, texts: &mut TextPool) -> i64 {
+        if raw.bytes != self.raw || raw.bytes.is_empty() {
+            self.learn(raw, texts);
+        }
+        self.handle
+    }
+
+    #[inline(never)]
+    fn learn(&mut self, raw: RawStr<'_>, texts: &mut TextPool) {
+        self.handle = texts.intern(&raw.decode()).to_column();
+        self.raw.clear();
+        self.raw.extend_from_slice(raw.bytes);
+    }
 }
 
 /// Reads the line behind its event name; the cursor stands before the comma.
-pub(crate) fn task_start<'b>(c: &mut Cursor<'b>, memo: &mut Memo<'b>, batch: &mut Batch) -> Option<()> {
+pub(crate) fn task_start(c: &mut Cursor<'_>, batch: &mut Batch) -> Option<()> {
     let mut stage = StageAttemptId::default();
-    let mut info = None;
+    let mut info = UNKNOWN_INFO;
+    let mut has_info = false;
+    let side = &mut batch.side;
     let mut more = c.more(b'}')?;
     if more && c.eat(b"\"Stage ID\":") {
         stage.stage = i32::try_from(c.int()?).ok()?;
@@ -43,32 +88,49 @@ pub(crate) fn task_start<'b>(c: &mut Cursor<'b>, memo: &mut Memo<'b>, batch: &mu
         more = c.more(b'}')?;
     }
     if more && c.eat(b"\"Task Info\":") {
-        info = Some(task_info(c, memo, batch)?);
+        task_info(c, &mut info, side)?;
+        has_info = true;
         more = c.more(b'}')?;
     }
     while more {
         match c.any_key()?.bytes {
             b"Stage ID" => stage.stage = i32::try_from(c.int()?).ok()?,
             b"Stage Attempt ID" => stage.attempt = i32::try_from(c.int()?).ok()?,
-            b"Task Info" => info = Some(task_info(c, memo, batch)?),
+            b"Task Info" => {
+                task_info(c, &mut info, side)?;
+                has_info = true;
+            }
             _ => c.skip_value()?,
         }
         more = c.more(b'}')?;
     }
-    if !c.at_end() {
+    if !c.at_end() || !has_info {
         return None;
     }
-    batch.starts.push(TaskStart { stage, row: info?.row });
+    batch.starts.push(TaskStart { stage, info });
     Some(())
 }
 
 /// Reads the line behind its event name; the cursor stands before the comma.
-pub(crate) fn task_end<'b>(c: &mut Cursor<'b>, memo: &mut Memo<'b>, batch: &mut Batch) -> Option<()> {
-    let mut stage = StageAttemptId::default();
-    let mut info = None;
+pub(crate) fn task_end(c: &mut Cursor<'_>, batch: &mut Batch) -> Option<()> {
+    // filled in where it will stay: a row is long
+    batch.ends.push(TaskEnd::UNKNOWN);
+    let end = batch.ends.last_mut()?;
+    let read = fill_task_end(c, end, &mut batch.side);
+    if read.is_none() {
+        batch.ends.pop();
+    }
+    read
+}
+
+fn fill_task_end(c: &mut Cursor<'_>, end: &mut TaskEnd, side: &mut Side) -> Option<()> {
+    let TaskEnd { stage, row, .. } = end;
+    let mut has_info = false;
     let mut success = false;
-    let mut metrics = Metrics::default();
+    let mut metrics_seen = 0;
     let mut set = None;
+    end.accumulables.0 = side.accumulables.len() as u32;
+    end.user.0 = side.user.len() as u32;
     let mut more = c.more(b'}')?;
     macro_rules! member {
         ($key:literal => $body:expr) => {
@@ -78,41 +140,40 @@ pub(crate) fn task_end<'b>(c: &mut Cursor<'b>, memo: &mut Memo<'b>, batch: &mut 
             }
         };
     }
+    macro_rules! info {
+        () => {{
+            task_info(c, row.0.first_chunk_mut()?, side)?;
+            has_info = true;
+        }};
+    }
     member!("Stage ID" => stage.stage = i32::try_from(c.int()?).ok()?);
     member!("Stage Attempt ID" => stage.attempt = i32::try_from(c.int()?).ok()?);
     member!("Task Type" => c.skip_value()?);
     member!("Task End Reason" => success = ended_well(c)?);
-    member!("Task Info" => info = Some(task_info(c, memo, batch)?));
-    member!("Task Executor Metrics" => set = Some(executor_metrics(c, memo, batch)?));
-    member!("Task Metrics" => metrics.read(c, memo)?);
+    member!("Task Info" => info!());
+    member!("Task Executor Metrics" => set = Some(executor_metrics(c, side)?));
+    member!("Task Metrics" => metrics_seen = metrics(c, row, &mut side.memo)?);
     while more {
         match c.any_key()?.bytes {
             b"Stage ID" => stage.stage = i32::try_from(c.int()?).ok()?,
             b"Stage Attempt ID" => stage.attempt = i32::try_from(c.int()?).ok()?,
             b"Task End Reason" => success = ended_well(c)?,
-            b"Task Info" => info = Some(task_info(c, memo, batch)?),
-            b"Task Executor Metrics" => set = Some(executor_metrics(c, memo, batch)?),
-            b"Task Metrics" => metrics.read(c, memo)?,
+            b"Task Info" => info!(),
+            b"Task Executor Metrics" => set = Some(executor_metrics(c, side)?),
+            b"Task Metrics" => metrics_seen = metrics(c, row, &mut side.memo)?,
             _ => c.skip_value()?,
         }
         more = c.more(b'}')?;
     }
     // failures are rare and their reasons intricate: they are read as documents
-    if !c.at_end() || !success {
+    if !c.at_end() || !success || !has_info {
         return None;
     }
-    let Info { mut row, accumulables, user } = info?;
     row[C::flags] |= TaskFlags::HAS_METRICS;
-    row.0[C::FIRST_METRIC..].copy_from_slice(&metrics.values);
-    batch.ends.push(TaskEnd {
-        stage,
-        row,
-        reason: EndReason::Success,
-        metrics_seen: metrics.seen,
-        accumulables,
-        user,
-        executor_metrics: set,
-    });
+    end.metrics_seen = metrics_seen;
+    end.executor_metrics = set;
+    end.accumulables.1 = side.accumulables.len() as u32;
+    end.user.1 = side.user.len() as u32;
     Some(())
 }
 
@@ -127,101 +188,97 @@ fn ended_well(c: &mut Cursor<'_>) -> Option<bool> {
     Some(success)
 }
 
-/// A string member as a text handle; the same text as in the line before costs a comparison.
-#[inline(always)]
-fn text<'b>(c: &mut Cursor<'b>, memo: &mut (&'b [u8], i64), batch: &mut Batch) -> Option<i64> {
-    let raw = c.string()?;
-    if raw.bytes == memo.0 && !memo.0.is_empty() {
-        return Some(memo.1);
-    }
-    let handle = batch.texts.intern(&raw.decode()).to_column();
-    *memo = (raw.bytes, handle);
-    Some(handle)
-}
-
-fn task_info<'b>(c: &mut Cursor<'b>, memo: &mut Memo<'b>, batch: &mut Batch) -> Option<Info> {
-    let mut row = TaskRow::UNKNOWN;
-    // Spark's reader takes a missing attempt for the first retry
-    row[C::attempt] = 1;
-    let accumulables_from = batch.accumulables.len() as u32;
-    let user_from = batch.user.len() as u32;
+fn task_info(c: &mut Cursor<'_>, info: &mut TaskInfo, side: &mut Side) -> Option<()> {
     let mut flags = 0;
+    // Spark's reader takes a missing attempt for the first retry
+    info[C::attempt as usize] = 1;
     object!(c, {
-        "Task ID" => row[C::task_id] = c.int()?,
-        "Index" => row[C::index] = c.int()?,
-        "Attempt" => row[C::attempt] = c.int()?,
-        "Partition ID" => row[C::partition_id] = c.int()?,
-        "Launch Time" => row[C::launched_at_ms] = c.int()?,
-        "Executor ID" => row[C::executor] = text(c, &mut memo.executor, batch)?,
-        "Host" => row[C::host] = text(c, &mut memo.host, batch)?,
-        "Locality" => row[C::locality] = text(c, &mut memo.locality, batch)?,
+        "Task ID" => info[C::task_id as usize] = c.int()?,
+        "Index" => info[C::index as usize] = c.int()?,
+        "Attempt" => info[C::attempt as usize] = c.int()?,
+        "Partition ID" => info[C::partition_id as usize] = c.int()?,
+        "Launch Time" => info[C::launched_at_ms as usize] = c.int()?,
+        "Executor ID" => info[C::executor as usize] = executor(c, side)?,
+        "Host" => info[C::host as usize] = host(c, side)?,
+        "Locality" => info[C::locality as usize] = locality(c, side)?,
         "Speculative" => if c.boolean()? { flags |= TaskFlags::SPECULATIVE },
-        "Getting Result Time" => row[C::getting_result_at_ms] = c.int()?,
-        "Finish Time" => row[C::finished_at_ms] = c.int()?,
+        "Getting Result Time" => info[C::getting_result_at_ms as usize] = c.int()?,
+        "Finish Time" => info[C::finished_at_ms as usize] = c.int()?,
         "Failed" => if c.boolean()? { flags |= TaskFlags::FAILED },
         "Killed" => if c.boolean()? { flags |= TaskFlags::KILLED },
-        "Accumulables" => accumulables(c, batch)?,
+        "Accumulables" => accumulables(c, side)?,
     });
-    row[C::flags] = flags;
-    Some(Info {
-        row,
-        accumulables: (accumulables_from, batch.accumulables.len() as u32),
-        user: (user_from, batch.user.len() as u32),
-    })
+    info[C::flags as usize] = flags;
+    Some(())
+}
+
+#[inline(always)]
+fn executor(c: &mut Cursor<'_>, side: &mut Side) -> Option<i64> {
+    let raw = c.string()?;
+    let at = match raw.bytes {
+        [.., tens, ones] => usize::from(*tens) * 10 + usize::from(*ones),
+        [ones] => usize::from(*ones),
+        [] => 0,
+    };
+    side.memo.executor_at = at % N_EXECUTORS;
+    Some(side.memo.executors[at % N_EXECUTORS].handle(raw, &mut side.texts))
+}
+
+#[inline(always)]
+fn host(c: &mut Cursor<'_>, side: &mut Side) -> Option<i64> {
+    let raw = c.string()?;
+    Some(side.memo.hosts[side.memo.executor_at].handle(raw, &mut side.texts))
+}
+
+#[inline(always)]
+fn locality(c: &mut Cursor<'_>, side: &mut Side) -> Option<i64> {
+    let raw = c.string()?;
+    Some(side.memo.localities[raw.bytes.len() % N_LOCALITIES].handle(raw, &mut side.texts))
 }
 
 const INTERNAL: &[u8] = b"internal.metrics.";
-const SQL_TAIL: &[u8] = b",\"Internal\":true,\"Count Failed Values\":true,\"Metadata\":\"sql\"}";
 
-fn accumulables(c: &mut Cursor<'_>, batch: &mut Batch) -> Option<()> {
+fn accumulables(c: &mut Cursor<'_>, side: &mut Side) -> Option<()> {
     let mut more = c.open(b'[', b']')?;
     while more {
         let before = *c;
-        if usual_accumulable(c, batch).is_none() {
+        if usual_accumulable(c, side).is_none() {
             *c = before;
-            any_accumulable(c, batch)?;
+            any_accumulable(c, side)?;
         }
         more = c.more(b']')?;
     }
     Some(())
 }
 
-/// An accumulable in the form that Spark 2 to 4 write SQL metrics and `internal.metrics.*` in.
+/// An accumulable in the form that Spark 2 to 4 write SQL metrics and `internal.metrics.*` in. Its name and its value so
+/// far are of no use.
 #[inline(always)]
-fn usual_accumulable(c: &mut Cursor<'_>, batch: &mut Batch) -> Option<()> {
-    if !c.eat(b"{\"ID\":") {
-        return None;
+fn usual_accumulable(c: &mut Cursor<'_>, side: &mut Side) -> Option<()> {
+    let usual = |as_usual: bool| as_usual.then_some(());
+    usual(c.eat(b"{\"ID\":"))?;
+    let id = c.int()?;
+    usual(c.eat(b",\"Name\":"))?;
+    let name = c.string()?;
+    if name.bytes.starts_with(INTERNAL) {
+        usual(c.eat(b",\"Update\":"))?;
+        c.skip_digits();
+        usual(c.eat(b",\"Value\":"))?;
+        c.skip_digits();
+        return usual(c.eat(b",\"Internal\":true,\"Count Failed Values\":true}"));
     }
-    let id = u64::try_from(c.int()?).ok()?;
-    if !c.eat(b",\"Name\":\"") {
-        return None;
-    }
-    let rest = c.rest();
-    if rest.starts_with(INTERNAL) {
-        // numbers only: the first closing brace ends it, unless the value is a list
-        let end = memchr::memchr2(b'}', b'[', rest)?;
-        return if rest[end] == b'}' { c.advance(end + 1) } else { None };
-    }
-    let name = memchr::memchr2(b'"', b'\\', rest)?;
-    c.advance(name)?;
-    if !c.eat(b"\",\"Update\":\"") {
-        return None;
-    }
+    usual(c.eat(b",\"Update\":\""))?;
     let update = c.int()?;
-    if !c.eat(b"\",\"Value\":\"") {
-        return None;
-    }
-    c.int()?;
-    if !c.eat(b"\"") || !c.eat(SQL_TAIL) {
-        return None;
-    }
-    batch.accumulables.push((id, update));
+    usual(c.eat(b"\",\"Value\":\""))?;
+    c.skip_digits();
+    usual(c.eat(b"\",\"Internal\":true,\"Count Failed Values\":true,\"Metadata\":\"sql\"}"))?;
+    side.accumulables.push((u64::try_from(id).ok()?, update));
     Some(())
 }
 
 /// Any accumulable: numbers become column values, a user's are kept as text.
 #[inline(never)]
-fn any_accumulable(c: &mut Cursor<'_>, batch: &mut Batch) -> Option<()> {
+fn any_accumulable(c: &mut Cursor<'_>, side: &mut Side) -> Option<()> {
     let (mut id, mut name, mut internal, mut sql) = (None, None, false, false);
     let (mut update, mut value) = (None, None);
     object!(c, {
@@ -241,13 +298,13 @@ fn any_accumulable(c: &mut Cursor<'_>, batch: &mut Batch) -> Option<()> {
     };
     let update = update.map(unquoted);
     let value = value.map(unquoted);
-    add_accumulable(batch, id?, name.as_deref(), update.as_deref(), value.as_deref(), internal || sql);
+    add_accumulable(side, id?, name.as_deref(), update.as_deref(), value.as_deref(), internal || sql);
     Some(())
 }
 
 /// Keeps one accumulable where it belongs. Shared with the document reader.
 pub(crate) fn add_accumulable(
-    batch: &mut Batch,
+    side: &mut Side,
     id: i64,
     name: Option<&str>,
     update: Option<&str>,
@@ -260,19 +317,19 @@ pub(crate) fn add_accumulable(
     let number = update.and_then(|u| u.parse::<i64>().ok());
     if internal {
         if let (Ok(id), Some(update)) = (u64::try_from(id), number) {
-            batch.accumulables.push((id, update));
+            side.accumulables.push((id, update));
         }
         return;
     }
-    let mut handle = |text: Option<&str>| text.map_or(-1, |t| batch.texts.intern(t).to_column());
+    let mut handle = |text: Option<&str>| text.map_or(-1, |t| side.texts.intern(t).to_column());
     let user = [0, id, handle(name), handle(update), handle(value)];
-    batch.user.push(user);
+    side.user.push(user);
 }
 
-fn executor_metrics<'b>(c: &mut Cursor<'b>, memo: &mut Memo<'b>, batch: &mut Batch) -> Option<u32> {
-    let (known, set) = memo.executor_metrics;
+fn executor_metrics(c: &mut Cursor<'_>, side: &mut Side) -> Option<u32> {
+    let (known, set) = &side.memo.executor_metrics;
     if !known.is_empty() && c.eat(known) {
-        return Some(set);
+        return Some(*set);
     }
     let before = c.rest();
     let mut values: ExecutorMetrics = [0; EXECUTOR_METRICS.len()];
@@ -294,33 +351,36 @@ fn executor_metrics<'b>(c: &mut Cursor<'b>, memo: &mut Memo<'b>, batch: &mut Bat
         more = c.more(b'}')?;
     }
     let text = &before[..before.len() - c.rest().len()];
-    let set = batch.executor_metrics.len() as u32;
-    batch.executor_metrics.push(values);
-    memo.executor_metrics = (text, set);
+    let set = side.executor_metrics.len() as u32;
+    side.executor_metrics.push(values);
+    let (known, known_set) = &mut side.memo.executor_metrics;
+    known.clear();
+    known.extend_from_slice(text);
+    *known_set = set;
     Some(set)
 }
 
-/// Task metrics as they are read: values in column order, and a bit for each that was there.
-struct Metrics {
-    values: [i64; C::N_METRICS],
+/// Reads the object of task metrics into the row; a bit for each that was there.
+fn metrics(c: &mut Cursor<'_>, row: &mut TaskRow, memo: &mut Memo) -> Option<u64> {
+    let mut metrics = Metrics { row, seen: 0 };
+    metrics.read(c, memo)?;
+    Some(metrics.seen)
+}
+
+struct Metrics<'a> {
+    row: &'a mut TaskRow,
     seen: u64,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
-        Metrics { values: [0; C::N_METRICS], seen: 0 }
-    }
-}
-
-impl Metrics {
+impl Metrics<'_> {
     #[inline(always)]
     fn set(&mut self, column: C, value: i64) {
-        let at = column as usize - C::FIRST_METRIC;
-        self.values[at] = value;
-        self.seen |= 1 << at;
+        self.row[column] = value;
+        self.seen |= 1 << (column as usize - C::FIRST_METRIC);
     }
 
-    fn read<'b>(&mut self, c: &mut Cursor<'b>, memo: &mut Memo<'b>) -> Option<()> {
+    #[inline(always)]
+    fn read(&mut self, c: &mut Cursor<'_>, memo: &mut Memo) -> Option<()> {
         object!(c, {
             "Executor Deserialize Time" => self.set(C::executor_deserialize_ms, c.int()?),
             "Executor Deserialize CPU Time" => self.set(C::executor_deserialize_cpu_ns, c.int()?),
@@ -343,7 +403,8 @@ impl Metrics {
         Some(())
     }
 
-    fn read_shuffle_read<'b>(&mut self, c: &mut Cursor<'b>, memo: &mut Memo<'b>) -> Option<()> {
+    #[inline(always)]
+    fn read_shuffle_read(&mut self, c: &mut Cursor<'_>, memo: &mut Memo) -> Option<()> {
         object!(c, {
             "Remote Blocks Fetched" => self.set(C::shuffle_remote_blocks, c.int()?),
             "Local Blocks Fetched" => self.set(C::shuffle_local_blocks, c.int()?),
@@ -358,11 +419,12 @@ impl Metrics {
         Some(())
     }
 
-    fn read_push<'b>(&mut self, c: &mut Cursor<'b>, memo: &mut Memo<'b>) -> Option<()> {
-        const PUSH: std::ops::Range<usize> = C::push_corrupt_merged_chunks as usize - C::FIRST_METRIC
-            ..C::push_remote_merged_requests_ms as usize - C::FIRST_METRIC + 1;
-        if !memo.push_zero.is_empty() && c.eat(memo.push_zero) {
-            self.seen |= ((1 << PUSH.len()) - 1) << PUSH.start;
+    fn read_push(&mut self, c: &mut Cursor<'_>, memo: &mut Memo) -> Option<()> {
+        const PUSH: std::ops::RangeInclusive<usize> =
+            C::push_corrupt_merged_chunks as usize..=C::push_remote_merged_requests_ms as usize;
+        const ALL_SEEN: u64 = ((1 << (*PUSH.end() + 1 - *PUSH.start())) - 1) << (*PUSH.start() - C::FIRST_METRIC);
+        if !memo.push_zero.is_empty() && c.eat(&memo.push_zero) {
+            self.seen |= ALL_SEEN;
             return Some(());
         }
         let before = c.rest();
@@ -377,13 +439,14 @@ impl Metrics {
             "Merged Local Bytes Read" => self.set(C::push_local_merged_bytes, c.int()?),
             "Merged Remote Requests Duration" => self.set(C::push_remote_merged_requests_ms, c.int()?),
         });
-        let all = ((1u64 << PUSH.len()) - 1) << PUSH.start;
-        if self.values[PUSH].iter().all(|v| *v == 0) && self.seen & all == all {
-            memo.push_zero = &before[..before.len() - c.rest().len()];
+        if self.row.0[PUSH].iter().all(|v| *v == 0) && self.seen & ALL_SEEN == ALL_SEEN {
+            memo.push_zero.clear();
+            memo.push_zero.extend_from_slice(&before[..before.len() - c.rest().len()]);
         }
         Some(())
     }
 
+    #[inline(always)]
     fn read_shuffle_write(&mut self, c: &mut Cursor<'_>) -> Option<()> {
         object!(c, {
             "Shuffle Bytes Written" => self.set(C::shuffle_write_bytes, c.int()?),
@@ -393,6 +456,7 @@ impl Metrics {
         Some(())
     }
 
+    #[inline(always)]
     fn read_input(&mut self, c: &mut Cursor<'_>) -> Option<()> {
         object!(c, {
             "Bytes Read" => self.set(C::input_bytes, c.int()?),
@@ -401,6 +465,7 @@ impl Metrics {
         Some(())
     }
 
+    #[inline(always)]
     fn read_output(&mut self, c: &mut Cursor<'_>) -> Option<()> {
         object!(c, {
             "Bytes Written" => self.set(C::output_bytes, c.int()?),
@@ -411,6 +476,6 @@ impl Metrics {
 }
 
 /// The handle of a text column, for the document reader.
-pub(crate) fn intern(batch: &mut Batch, text: Option<&str>) -> i64 {
-    text.map_or(Text::EMPTY.to_column(), |t| batch.texts.intern(t).to_column())
+pub(crate) fn intern(side: &mut Side, text: Option<&str>) -> i64 {
+    text.map_or(Text::EMPTY.to_column(), |t| side.texts.intern(t).to_column())
 }

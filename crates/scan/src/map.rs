@@ -34,3 +34,9 @@ pub fn map_file(path: impl AsRef<Path>) -> Result<Mapped, Error> {
     let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
     Ok(Mapped(map))
 }
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}

@@ -50,8 +50,8 @@ impl Executors {
         }
     }
 
-    pub(crate) fn task_start(&mut self, row: &TaskRow) {
-        let id = Text::from_column(row[C::executor]);
+    pub(crate) fn task_start(&mut self, executor: i64) {
+        let id = Text::from_column(executor);
         if let Some(executor) = id.and_then(|id| self.live.get_mut(&id)) {
             executor.n_active_tasks += 1;
             executor.n_total_tasks += 1;

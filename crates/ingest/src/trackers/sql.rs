@@ -8,7 +8,7 @@ use store::{PlanNode, SqlExecution, SqlMetric, SqlPlan, record};
 use crate::{json, trackers::Context};
 
 /// Nodes of one plan that are kept; a larger plan is cut and counted.
-pub const PLAN_NODES_MAX: usize = 100_000;
+const PLAN_NODES_MAX: usize = 100_000;
 
 record! {
     pub(crate) struct Sql {

@@ -15,7 +15,7 @@ use store::{
 };
 
 use crate::{
-    batch::{EndReason, TaskEnd},
+    batch::{EndReason, TaskEnd, TaskInfo},
     index_set::IndexSet,
     json,
     trackers::{Context, rdd},
@@ -262,34 +262,34 @@ impl Stages {
         Some(id)
     }
 
-    pub(crate) fn task_start(&mut self, stage_id: StageAttemptId, row: &TaskRow) {
+    pub(crate) fn task_start(&mut self, stage_id: StageAttemptId, info: &TaskInfo) {
         self.tasks.insert(
-            row[C::task_id],
+            info[C::task_id as usize],
             LiveTask {
                 stage: stage_id,
-                index: row[C::index],
-                attempt: row[C::attempt],
-                partition_id: row[C::partition_id],
-                launched_at_ms: row[C::launched_at_ms],
-                getting_result_at_ms: row[C::getting_result_at_ms],
-                executor: row[C::executor],
-                host: row[C::host],
-                locality: row[C::locality],
-                flags: row[C::flags],
+                index: info[C::index as usize],
+                attempt: info[C::attempt as usize],
+                partition_id: info[C::partition_id as usize],
+                launched_at_ms: info[C::launched_at_ms as usize],
+                getting_result_at_ms: info[C::getting_result_at_ms as usize],
+                executor: info[C::executor as usize],
+                host: info[C::host as usize],
+                locality: info[C::locality as usize],
+                flags: info[C::flags as usize],
             },
         );
         let Some(stage) = self.live.get_mut(&stage_id) else { return };
-        let launched = row[C::launched_at_ms];
+        let launched = info[C::launched_at_ms as usize];
         let first = stage.row.first_task_launched_at_ms.get_or_insert(launched);
         *first = launched.min(*first);
         stage.row.counts.n_active += 1;
-        if let Some(locality) = Text::from_column(row[C::locality]) {
+        if let Some(locality) = Text::from_column(info[C::locality as usize]) {
             *stage.row.locality.entry(locality).or_default() += 1;
         }
-        if let Some(executor) = Text::from_column(row[C::executor]) {
+        if let Some(executor) = Text::from_column(info[C::executor as usize]) {
             stage.executors.entry(executor).or_default().n_active += 1;
         }
-        if row[C::flags] & TaskFlags::SPECULATIVE != 0 {
+        if info[C::flags as usize] & TaskFlags::SPECULATIVE != 0 {
             stage.row.counts.speculation.n_tasks += 1;
             stage.row.counts.speculation.n_active += 1;
         }
@@ -298,7 +298,8 @@ impl Stages {
         }
     }
 
-    pub(crate) fn task_end(&mut self, end: &TaskEnd, row: &TaskRow, set: Option<&ExecutorMetrics>) -> Ended {
+    pub(crate) fn task_end(&mut self, end: &TaskEnd, set: Option<&ExecutorMetrics>) -> Ended {
+        let row = &end.row;
         let started = self.tasks.remove(&row[C::task_id]).is_some();
         let (completed, failed, killed) = match end.reason {
             EndReason::Success => (1, 0, 0),
@@ -415,14 +416,6 @@ impl Stages {
                 stage.excluded_executors.push(executor);
             }
         }
-    }
-
-    /// Executors that ran a live task of a live stage attempt.
-    pub(crate) fn executors_in(&self, id: StageAttemptId) -> Vec<Text> {
-        let mut ids: Vec<Text> =
-            self.live.get(&id).map(|s| s.executors.keys().copied().collect()).unwrap_or_default();
-        ids.sort_unstable();
-        ids
     }
 
     /// Whether an executor that was removed then is still of interest to a stage that is live.

@@ -1,0 +1,90 @@
+//! The command line: verbs, what they share, and how failures end.
+
+mod apps;
+mod completions;
+mod report;
+mod size;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Exit codes, in the help of every verb.
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 2 could not do it (usage, unreadable log, no Spark events). \
+When some logs of many cannot be read, the others are shown and the code is 2.";
+
+#[derive(Parser)]
+#[command(name = "afterspark", version, about = "The Spark UI that tells you why: reads Spark event logs", after_help = EXIT_CODES)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Report(report::Report),
+    Apps(apps::Apps),
+    Completions(completions::Completions),
+}
+
+/// What a verb came to.
+enum Outcome {
+    Done,
+    /// Something was shown, and something else could not be.
+    Partly,
+}
+
+/// Why nothing could be done.
+struct Failure {
+    what: String,
+    hint: Option<String>,
+}
+
+impl From<ingest::Error> for Failure {
+    fn from(error: ingest::Error) -> Self {
+        Failure { what: error.to_string(), hint: error.hint().map(str::to_owned) }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure { what: format!("cannot write the answer: {error}"), hint: None }
+    }
+}
+
+/// Runs the verb that was asked for.
+pub(crate) fn run() -> ExitCode {
+    let done = match Arguments::parse().verb {
+        Verb::Report(verb) => verb.run(),
+        Verb::Apps(verb) => verb.run(),
+        Verb::Completions(verb) => verb.run(),
+    };
+    match done {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Partly) => ExitCode::from(2),
+        Err(failure) => {
+            complain(&failure.what, failure.hint.as_deref());
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Talk, as opposed to the answer, goes to stderr.
+#[expect(clippy::print_stderr, reason = "this is the one place")]
+fn complain(what: &str, hint: Option<&str>) {
+    eprintln!("afterspark: {what}");
+    if let Some(hint) = hint {
+        eprintln!("hint: {hint}");
+    }
+}
+
+/// Writes the answer; a reader that closed its end early (`| head`) is content.
+fn answer(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => Ok(done?),
+    }
+}

@@ -1,0 +1,134 @@
+//! `afterspark report`: what ran, and where the time went.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ingest::{Log, Options};
+
+use super::{EXIT_CODES, Failure, Outcome, answer, complain, size};
+use crate::{
+    cache::Cache,
+    progress::Progress,
+    report::{self, Format, Report as Answer, StagePick},
+    settings,
+    text::Paint,
+};
+
+/// Report what ran and where the time went, for each event log
+#[derive(Args)]
+#[command(after_help = format!("Examples:
+  afterspark report /logs/app-20261201001103-0000
+  afterspark report --stage 12 --format json /logs/eventlog_v2_application_1700000000000_0042
+
+A LOG is an event log file (plain, zstd, lz4, snappy, lzf or gzip, told by content), a rolling folder
+(eventlog_v2_…), a Databricks folder, a zip downloaded from a history server, or a folder of logs.
+
+{EXIT_CODES}"))]
+pub(super) struct Report {
+    /// Event logs, or folders of them
+    #[arg(required = true, value_name = "LOG")]
+    logs: Vec<PathBuf>,
+    /// How to write the report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Add the five-number summary of every metric of this stage (or "all"); can be repeated
+    #[arg(long, value_name = "ID[.ATTEMPT]")]
+    stage: Vec<StagePick>,
+    /// Only what came after this stage: stages with a higher id, and what ran them
+    #[arg(long, value_name = "N")]
+    since_stage: Option<i32>,
+    /// Memory to stay within, for example 1g [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    memory: Option<u64>,
+    /// Where logs that were read are kept in compact form [default: $AFTERSPARK_CACHE_DIR or the user's cache folder]
+    #[arg(long, value_name = "DIR")]
+    cache_dir: Option<PathBuf>,
+    /// Read the logs anew and keep nothing
+    #[arg(long, conflicts_with = "cache_dir")]
+    no_cache: bool,
+    /// Threads to read with [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+impl Report {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        let n_threads = self.threads.map_or_else(settings::n_threads, usize::from);
+        let memory_bytes = self.memory.unwrap_or_else(settings::memory_bytes);
+        let options = Options::within(n_threads, memory_bytes);
+        let dir = if self.no_cache { None } else { self.cache_dir.clone().or_else(settings::cache_dir) };
+        let cache = Cache::new(dir);
+        let (logs, mut outcome) = self.find_logs()?;
+        let mut writer = report::writer(self.format, Paint::for_stdout());
+        let mut warned = false;
+        let mut n_shown = 0;
+        for log in &logs {
+            let mut warn = |what: String| {
+                if !std::mem::replace(&mut warned, true) {
+                    complain(&what, None);
+                }
+            };
+            match self.report(log, &cache, options, &mut warn) {
+                Ok(report) => {
+                    answer(&writer.next(&report))?;
+                    n_shown += 1;
+                }
+                Err(failure) => {
+                    complain(&failure.what, failure.hint.as_deref());
+                    outcome = Outcome::Partly;
+                }
+            }
+        }
+        if n_shown > 0 {
+            answer(&writer.end())?;
+        }
+        Ok(outcome)
+    }
+
+    fn find_logs(&self) -> Result<(Vec<Log>, Outcome), Failure> {
+        let mut found = Vec::new();
+        let mut outcome = Outcome::Done;
+        for path in &self.logs {
+            match ingest::logs_at(path) {
+                Ok((logs, errors)) => {
+                    let nothing = logs.is_empty() && errors.is_empty();
+                    let nothing = nothing.then(|| ingest::Error::Nothing { path: path.clone() });
+                    for error in errors.into_iter().chain(nothing) {
+                        complain(&error.to_string(), error.hint());
+                        outcome = Outcome::Partly;
+                    }
+                    found.extend(logs);
+                }
+                Err(error) => {
+                    complain(&error.to_string(), error.hint());
+                    outcome = Outcome::Partly;
+                }
+            }
+        }
+        Ok((found, outcome))
+    }
+
+    fn report(
+        &self,
+        log: &Log,
+        cache: &Cache,
+        options: Options,
+        warn: &mut dyn FnMut(String),
+    ) -> Result<Answer, Failure> {
+        let progress = Progress::new(&log.name, log.size_bytes());
+        let opened = cache.open(log, options, &|bytes| progress.set(bytes), warn);
+        progress.done();
+        let (store, _origin) = opened?;
+        if store.tables().app.n_events == 0 {
+            return Err(Failure {
+                what: format!("no Spark events in {}", log.path.display()),
+                hint: Some("is it an event log? (spark.eventLog.enabled writes them; driver logs are something else)".to_owned()),
+            });
+        }
+        let scope = views::Scope { since_stage: self.since_stage };
+        report::of(store, &log.name, scope, &self.stage).map_err(|what| Failure {
+            hint: Some(format!("afterspark report {} lists the stages", log.path.display())),
+            what: format!("{what} in {}", log.path.display()),
+        })
+    }
+}

@@ -1,0 +1,567 @@
+//! The report as JSON. The shape is documented by these types; its version is raised when a member changes meaning or goes.
+//! Members of which the log says nothing are absent.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use store::{EXECUTOR_METRICS, JobStatus, StageStatus, Store, TaskColumn as C};
+use views::{FIVE_NUMBERS, SqlStatus, StageLine, Summary, TaskRef};
+
+use super::{Report, Writer};
+
+/// Version of the shape.
+const VERSION: u32 = 1;
+
+pub(super) struct Json {
+    pub(super) first: bool,
+}
+
+impl Writer for Json {
+    fn next(&mut self, report: &Report) -> String {
+        let begin = if std::mem::replace(&mut self.first, false) {
+            format!("{{\"format\":\"afterspark-report\",\"version\":{VERSION},\"applications\":[\n")
+        } else {
+            ",\n".to_owned()
+        };
+        // the types below hold nothing that JSON cannot
+        begin + &serde_json::to_string_pretty(&application(report)).unwrap_or_default()
+    }
+
+    fn end(&mut self) -> String {
+        "\n]}\n".to_owned()
+    }
+}
+
+#[derive(Serialize)]
+struct Application<'s> {
+    log: &'s str,
+    application: Frame,
+    totals: Totals,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since_stage: Option<i32>,
+    jobs: Vec<Job<'s>>,
+    /// Longest first.
+    stages: Vec<Stage<'s>>,
+    sql_executions: Vec<Sql<'s>>,
+    executors: Vec<Executor<'s>>,
+    events_by_kind: BTreeMap<&'s str, u64>,
+    gaps: Vec<Gap>,
+    /// What was asked for with `--stage`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stage_summaries: Vec<StageSummary<'s>>,
+}
+
+#[derive(Serialize)]
+struct Frame {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt_id: Option<String>,
+    name: String,
+    user: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spark_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at_ms: Option<i64>,
+    /// To the last event where there is no end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<i64>,
+    completed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    n_events: u64,
+}
+
+#[derive(Serialize)]
+struct Totals {
+    n_jobs: usize,
+    n_failed_jobs: usize,
+    n_stages: usize,
+    n_skipped_stages: usize,
+    n_failed_stages: usize,
+    n_sql_executions: usize,
+    n_tasks: i64,
+    n_failed_tasks: i64,
+    n_killed_tasks: i64,
+    n_executors: usize,
+    n_executors_removed: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n_cores_max: Option<i64>,
+    executor_run_ms: i64,
+    jvm_gc_ms: i64,
+    input_bytes: i64,
+    output_bytes: i64,
+    shuffle_read_bytes: i64,
+    shuffle_write_bytes: i64,
+    spill_memory_bytes: i64,
+    spill_disk_bytes: i64,
+}
+
+#[derive(Serialize)]
+struct Job<'s> {
+    id: i32,
+    name: &'s str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<&'s str>,
+    tags: Vec<&'s str>,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    submitted_at_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_at_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sql_execution: Option<i64>,
+    stage_ids: &'s [i32],
+    n_tasks: i64,
+    n_active_tasks: i64,
+    n_completed_tasks: i64,
+    n_skipped_tasks: i64,
+    n_failed_tasks: i64,
+    n_killed_tasks: i64,
+    n_completed_indices: i64,
+    n_active_stages: i64,
+    n_completed_stages: usize,
+    n_skipped_stages: usize,
+    n_failed_stages: i64,
+    killed_tasks_by_reason: BTreeMap<&'s str, i64>,
+}
+
+#[derive(Serialize)]
+struct Stage<'s> {
+    id: i32,
+    attempt: i32,
+    name: &'s str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'s str>,
+    status: &'static str,
+    pool: &'s str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    submitted_at_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_task_launched_at_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_at_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<i64>,
+    /// Of the durations of all stage attempts, 0 to 1.
+    share: f64,
+    job_ids: &'s [i32],
+    parent_ids: &'s [i32],
+    rdd_ids: Vec<i32>,
+    resource_profile: i32,
+    n_tasks: i64,
+    n_active_tasks: i64,
+    n_completed_tasks: i64,
+    n_failed_tasks: i64,
+    n_killed_tasks: i64,
+    n_completed_indices: i64,
+    killed_tasks_by_reason: BTreeMap<&'s str, i64>,
+    /// Sums over tasks, of the metrics that any task reported.
+    metrics: BTreeMap<&'static str, i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shuffle_read_bytes: Option<i64>,
+    /// GC time ÷ run time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gc_share: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_ms_median: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_ms_max: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_ms_max_to_median: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slowest_task: Option<Task>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skew: Option<Skew>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    small_tasks: Option<SmallTasks>,
+    /// Peaks over its tasks and executors, under Spark's names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_executor_metrics: Option<BTreeMap<&'static str, i64>>,
+    /// The user's accumulators.
+    accumulators: Vec<Accumulator<'s>>,
+}
+
+#[derive(Serialize)]
+struct Accumulator<'s> {
+    id: i64,
+    name: Option<&'s str>,
+    update: Option<&'s str>,
+    value: Option<&'s str>,
+}
+
+#[derive(Serialize)]
+struct Task {
+    task_id: i64,
+    index: i64,
+    attempt: i64,
+}
+
+#[derive(Serialize)]
+struct Skew {
+    task: Task,
+    task_bytes: i64,
+    median_bytes: i64,
+}
+
+#[derive(Serialize)]
+struct SmallTasks {
+    n_tasks: i64,
+    n_cores: i64,
+    largest_bytes: i64,
+}
+
+#[derive(Serialize)]
+struct Sql<'s> {
+    id: i64,
+    description: &'s str,
+    status: &'static str,
+    started_at_ms: i64,
+    duration_ms: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'s str>,
+    job_ids: Vec<i32>,
+    stage_ids: &'s [i32],
+    n_plan_changes: usize,
+    n_plan_nodes: usize,
+}
+
+#[derive(Serialize)]
+struct Executor<'s> {
+    id: &'s str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_port: Option<&'s str>,
+    active: bool,
+    added_at_ms: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed_at_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remove_reason: Option<&'s str>,
+    excluded: bool,
+    n_cores: i64,
+    n_active_tasks: i64,
+    n_completed_tasks: i64,
+    n_failed_tasks: i64,
+    n_total_tasks: i64,
+    task_ms: i64,
+    jvm_gc_ms: i64,
+    input_bytes: i64,
+    shuffle_read_bytes: i64,
+    shuffle_write_bytes: i64,
+    max_memory_bytes: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_executor_metrics: Option<BTreeMap<&'static str, i64>>,
+}
+
+#[derive(Serialize)]
+struct Gap {
+    kind: &'static str,
+    severity: &'static str,
+    meaning: &'static str,
+    n: u64,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    file: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    detail: String,
+    bytes: u64,
+    first_offset: u64,
+}
+
+#[derive(Serialize)]
+struct StageSummary<'s> {
+    id: i32,
+    attempt: i32,
+    quantiles: [f64; 5],
+    /// Absent when no task succeeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<BTreeMap<&'static str, Metric>>,
+    executors: BTreeMap<&'s str, StageExecutor>,
+}
+
+#[derive(Serialize)]
+struct Metric {
+    /// Over the successful tasks.
+    values: Vec<i64>,
+    /// What the history server answers, where that is something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    as_spark: Option<Vec<i64>>,
+    max: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_to_median: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_task: Option<Task>,
+}
+
+#[derive(Serialize)]
+struct StageExecutor {
+    task_ms: i64,
+    n_succeeded_tasks: i64,
+    n_failed_tasks: i64,
+    n_killed_tasks: i64,
+    excluded: bool,
+    metrics: BTreeMap<&'static str, i64>,
+}
+
+fn application(report: &Report) -> Application<'_> {
+    let store = &report.store;
+    let app = views::app_summary(store, report.scope);
+    Application {
+        log: &report.log,
+        totals: Totals {
+            n_jobs: app.n_jobs,
+            n_failed_jobs: app.n_failed_jobs,
+            n_stages: app.n_stages,
+            n_skipped_stages: app.n_skipped_stages,
+            n_failed_stages: app.n_failed_stages,
+            n_sql_executions: app.n_sql_executions,
+            n_tasks: app.n_tasks,
+            n_failed_tasks: app.n_failed_tasks,
+            n_killed_tasks: app.n_killed_tasks,
+            n_executors: app.n_executors,
+            n_executors_removed: app.n_executors_lost,
+            n_cores_max: app.n_cores_max,
+            executor_run_ms: app.task_run_ms,
+            jvm_gc_ms: app.gc_ms,
+            input_bytes: app.input_bytes,
+            output_bytes: app.output_bytes,
+            shuffle_read_bytes: app.shuffle_read_bytes,
+            shuffle_write_bytes: app.shuffle_write_bytes,
+            spill_memory_bytes: app.spill_memory_bytes,
+            spill_disk_bytes: app.spill_disk_bytes,
+        },
+        application: Frame {
+            completed: app.ended_at_ms.is_some(),
+            id: app.id,
+            attempt_id: app.attempt_id,
+            name: app.name,
+            user: app.user,
+            spark_version: app.spark_version,
+            started_at_ms: app.started_at_ms,
+            ended_at_ms: app.ended_at_ms,
+            duration_ms: app.duration_ms,
+            exit_code: app.exit_code,
+            n_events: app.n_events,
+        },
+        since_stage: report.scope.since_stage,
+        jobs: views::jobs(store, report.scope).iter().map(|job| self::job(store, job)).collect(),
+        stages: views::stages(store, report.scope).iter().map(|stage| self::stage(store, stage)).collect(),
+        sql_executions: views::sql_executions(store, report.scope).iter().map(|sql| self::sql(store, sql)).collect(),
+        executors: store.tables().executors.iter().map(|executor| self::executor(store, executor)).collect(),
+        events_by_kind: store.tables().events_by_kind.iter().map(|(kind, n)| (store.text(*kind), *n)).collect(),
+        gaps: views::gaps(store).into_iter().map(gap).collect(),
+        stage_summaries: report.stages.iter().map(|(id, s)| summary(store, *id, s.as_deref())).collect(),
+    }
+}
+
+fn reasons<'s>(store: &'s Store, reasons: &BTreeMap<store::Text, i64>) -> BTreeMap<&'s str, i64> {
+    reasons.iter().map(|(reason, n)| (store.text(*reason), *n)).collect()
+}
+
+fn job<'s>(store: &'s Store, job: &views::JobLine<'s>) -> Job<'s> {
+    let counts = &job.row.counts;
+    Job {
+        id: job.row.id,
+        name: store.text(job.row.name),
+        description: job.row.description.map(|t| store.text(t)),
+        group: job.row.group.map(|t| store.text(t)),
+        tags: job.row.tags.iter().map(|t| store.text(*t)).collect(),
+        status: match job.row.status {
+            JobStatus::Running => "RUNNING",
+            JobStatus::Succeeded => "SUCCEEDED",
+            JobStatus::Failed => "FAILED",
+        },
+        failure: job.row.failure.map(|t| store.text(t)),
+        submitted_at_ms: job.row.submitted_at_ms,
+        completed_at_ms: job.row.completed_at_ms,
+        duration_ms: job.duration_ms,
+        sql_execution: job.row.sql_execution,
+        stage_ids: &job.row.stage_ids,
+        n_tasks: job.row.n_tasks,
+        n_active_tasks: counts.n_active_tasks,
+        n_completed_tasks: counts.n_completed_tasks,
+        n_skipped_tasks: counts.n_skipped_tasks,
+        n_failed_tasks: counts.n_failed_tasks,
+        n_killed_tasks: counts.n_killed_tasks,
+        n_completed_indices: counts.n_completed_indices,
+        n_active_stages: counts.n_active_stages,
+        n_completed_stages: counts.completed_stages.len(),
+        n_skipped_stages: counts.skipped_stages.len(),
+        n_failed_stages: counts.n_failed_stages,
+        killed_tasks_by_reason: reasons(store, &counts.killed_reasons),
+    }
+}
+
+fn status(status: StageStatus) -> &'static str {
+    match status {
+        StageStatus::Pending => "PENDING",
+        StageStatus::Active => "ACTIVE",
+        StageStatus::Complete => "COMPLETE",
+        StageStatus::Failed => "FAILED",
+        StageStatus::Skipped => "SKIPPED",
+    }
+}
+
+fn peaks(peak: Option<&store::ExecutorMetrics>) -> Option<BTreeMap<&'static str, i64>> {
+    Some(EXECUTOR_METRICS.into_iter().zip(peak?.iter().copied()).collect())
+}
+
+fn stage<'s>(store: &'s Store, line: &StageLine<'s>) -> Stage<'s> {
+    let row = line.row;
+    let users = row.accumulables.iter().filter(|a| {
+        !a.internal && a.metadata.is_none_or(|metadata| store.text(metadata) != "sql")
+    });
+    let text = |t| store.text(t);
+    Stage {
+        id: row.id.stage,
+        attempt: row.id.attempt,
+        name: text(row.name),
+        description: row.description.map(text),
+        status: status(row.status),
+        pool: text(row.pool),
+        failure: row.failure.map(text),
+        submitted_at_ms: row.submitted_at_ms,
+        first_task_launched_at_ms: row.first_task_launched_at_ms,
+        completed_at_ms: row.completed_at_ms,
+        duration_ms: line.duration_ms,
+        share: line.share,
+        job_ids: &row.job_ids,
+        parent_ids: &row.parent_ids,
+        rdd_ids: row.rdds.iter().map(|rdd| rdd.id).collect(),
+        resource_profile: row.resource_profile,
+        n_tasks: row.n_tasks,
+        n_active_tasks: row.counts.n_active,
+        n_completed_tasks: row.counts.n_completed,
+        n_failed_tasks: row.counts.n_failed,
+        n_killed_tasks: row.counts.n_killed,
+        n_completed_indices: row.counts.n_completed_indices,
+        killed_tasks_by_reason: reasons(store, &row.counts.killed_reasons),
+        metrics: C::metrics().iter().filter_map(|c| Some((c.name(), line.sum(*c)?))).collect(),
+        shuffle_read_bytes: line.shuffle_read_bytes(),
+        gc_share: line.sum(C::jvm_gc_ms).and(line.gc_share),
+        task_ms_median: line.times.as_ref().map(|t| t.median_ms),
+        task_ms_max: line.times.as_ref().map(|t| t.slowest_ms),
+        task_ms_max_to_median: line.times.as_ref().and_then(|t| t.max_to_median),
+        slowest_task: line.times.as_ref().and_then(|t| t.slowest.as_ref().map(task)),
+        skew: line.skew.as_ref().map(|s| Skew {
+            task: task(&s.task),
+            task_bytes: s.task_bytes,
+            median_bytes: s.median_bytes,
+        }),
+        small_tasks: line.small_tasks.as_ref().map(|s| SmallTasks {
+            n_tasks: s.n_tasks,
+            n_cores: s.n_cores,
+            largest_bytes: s.largest_bytes,
+        }),
+        peak_executor_metrics: peaks(row.peak.as_ref()),
+        accumulators: users
+            .map(|a| Accumulator {
+                id: a.id,
+                name: a.name.map(text),
+                update: a.update.map(text),
+                value: a.value.map(text),
+            })
+            .collect(),
+    }
+}
+
+fn task(task: &TaskRef) -> Task {
+    Task { task_id: task.task_id, index: task.index, attempt: task.attempt }
+}
+
+fn sql<'s>(store: &'s Store, line: &views::SqlLine<'s>) -> Sql<'s> {
+    Sql {
+        id: line.row.id,
+        description: store.text(line.row.description),
+        status: match line.status {
+            SqlStatus::Running => "RUNNING",
+            SqlStatus::Completed => "COMPLETED",
+            SqlStatus::Failed => "FAILED",
+        },
+        started_at_ms: line.row.started_at_ms,
+        duration_ms: line.duration_ms,
+        error: line.row.error.map(|t| store.text(t)).filter(|e| !e.is_empty()),
+        job_ids: line.row.jobs.iter().map(|(job, _)| *job).collect(),
+        stage_ids: &line.row.stages,
+        n_plan_changes: line.n_plan_changes,
+        n_plan_nodes: line.n_plan_nodes,
+    }
+}
+
+fn executor<'s>(store: &'s Store, row: &store::Executor) -> Executor<'s> {
+    Executor {
+        id: store.text(row.id),
+        host_port: row.host_port.map(|t| store.text(t)),
+        active: row.active,
+        added_at_ms: row.added_at_ms,
+        removed_at_ms: row.removed_at_ms,
+        remove_reason: row.remove_reason.map(|t| store.text(t)),
+        excluded: row.excluded,
+        n_cores: row.total_cores,
+        n_active_tasks: row.n_active_tasks,
+        n_completed_tasks: row.n_completed_tasks,
+        n_failed_tasks: row.n_failed_tasks,
+        n_total_tasks: row.n_total_tasks,
+        task_ms: row.task_ms,
+        jvm_gc_ms: row.gc_ms,
+        input_bytes: row.input_bytes,
+        shuffle_read_bytes: row.shuffle_read_bytes,
+        shuffle_write_bytes: row.shuffle_write_bytes,
+        max_memory_bytes: row.max_memory_bytes,
+        peak_executor_metrics: peaks(row.peak.as_ref()),
+    }
+}
+
+fn gap(gap: views::GapLine) -> Gap {
+    Gap {
+        kind: gap.kind,
+        severity: gap.severity.name(),
+        meaning: gap.meaning,
+        n: gap.n,
+        file: gap.file,
+        detail: gap.detail,
+        bytes: gap.bytes,
+        first_offset: gap.first_offset,
+    }
+}
+
+fn summary<'s>(store: &'s Store, id: store::StageAttemptId, metrics: Option<&[Summary]>) -> StageSummary<'s> {
+    let row = store.tables().stages.iter().find(|row| row.id == id);
+    let metric = |s: &Summary| Metric {
+        values: s.quantiles.clone(),
+        as_spark: s.as_spark.clone(),
+        max: s.max,
+        max_to_median: s.max_to_median,
+        max_task: s.max_task.as_ref().map(task),
+    };
+    let executors = row.into_iter().flat_map(|row| &row.executors);
+    StageSummary {
+        id: id.stage,
+        attempt: id.attempt,
+        quantiles: FIVE_NUMBERS,
+        metrics: metrics.map(|all| all.iter().map(|s| (s.measure.name(), metric(s))).collect()),
+        executors: executors
+            .map(|(id, e)| {
+                let metrics = C::metrics().iter().map(|c| (c.name(), e.sums[*c])).collect();
+                let executor = StageExecutor {
+                    task_ms: e.task_ms,
+                    n_succeeded_tasks: e.n_succeeded,
+                    n_failed_tasks: e.n_failed,
+                    n_killed_tasks: e.n_killed,
+                    excluded: e.excluded,
+                    metrics,
+                };
+                (store.text(*id), executor)
+            })
+            .collect(),
+    }
+}
