@@ -10,6 +10,8 @@
 mod bench;
 mod biglog;
 mod json;
+mod suite;
+mod tidy;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -32,12 +34,18 @@ enum Command {
     Biglog(biglog::Options),
     /// Measure the program and Spark's history server on the same log, and write docs/performance.md.
     Bench(bench::Options),
+    /// Check what style can be checked by a program.
+    Tidy(tidy::Options),
+    /// Format, lints and all tests.
+    Test,
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Biglog(options) => write_biglog(&options),
         Command::Bench(options) => bench::run(&options),
+        Command::Tidy(options) => tidy::run(&options),
+        Command::Test => suite::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
