@@ -97,6 +97,8 @@ fn documents_with_broken_parts() {
                 "ARCHITECTURE.md",
                 "# A\n`Line` and `line::Word`, `cut_at()`, `crates/scan/src`, `crates/scan/no.rs`.\n",
             ),
+            (".ci/run", "exec </dev/null\nexec cargo test\n"),
+            ("README.md", "# A\n`cargo nextest run`, see line.rs:12\n"),
             (
                 "docs/page.md",
                 "# A\n## B\n```sh\n# no title\n```\n[up](../CHANGELOG.md#unreleased) [out](../../x.md)\n",
@@ -108,9 +110,11 @@ fn documents_with_broken_parts() {
             ("docs/place.md", concat!("# A\nin /home/user/x, lab/work/x and ", "/ro", "ot/x\n")),
         ],
         &[
+            ".ci/run: does not end with a command that README.md names",
             "ARCHITECTURE.md: `crates/scan/no.rs` is not in the tree",
             "ARCHITECTURE.md: `cut_at()` is not in the sources",
             "ARCHITECTURE.md: `line::Word` is not in the sources",
+            "README.md: names a line of a source by its number",
             "docs/none.md: 0 titles",
             "docs/none.md: link to gone.md, which is not there",
             "docs/page.md: link to ../../x.md, which is not there",

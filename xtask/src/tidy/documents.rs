@@ -18,7 +18,13 @@ pub(super) fn check(tree: &Tree, faults: &mut Faults) {
         for target in links(&without_code(&prose)) {
             follow(tree, path, target, faults);
         }
+        for (at, _) in text.match_indices(".rs:") {
+            if text[at + 4..].starts_with(|c: char| c.is_ascii_digit()) {
+                faults.push(format!("{path}: names a line of a source by its number"));
+            }
+        }
     }
+    test_command(tree, faults);
     match tree.text("CHANGELOG.md") {
         Some(text) if text.lines().any(|line| line.trim_end() == "## Unreleased") => {}
         _ => faults.push("CHANGELOG.md: no block \"## Unreleased\"".to_owned()),
@@ -29,6 +35,16 @@ pub(super) fn check(tree: &Tree, faults: &mut Faults) {
         faults.extend(
             found.into_iter().map(|found| format!("{path}: a path of one machine: {found}")),
         );
+    }
+}
+
+/// The README's test command is the one that `.ci/run` ends with.
+fn test_command(tree: &Tree, faults: &mut Faults) {
+    let Some(script) = tree.text(".ci/run") else { return };
+    let readme = tree.text("README.md").unwrap_or_default();
+    match script.lines().filter_map(|line| line.strip_prefix("exec cargo ")).next_back() {
+        Some(command) if readme.contains(&format!("cargo {command}")) => {}
+        _ => faults.push(".ci/run: does not end with a command that README.md names".to_owned()),
     }
 }
 
