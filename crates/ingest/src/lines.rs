@@ -26,8 +26,15 @@ pub(crate) struct Place {
     pub(crate) after_damage: bool,
 }
 
+/// Reads all lines of a block.
+pub(crate) fn read(bytes: &[u8], place: Place) -> Batch {
+    let mut batch = Batch::default();
+    read_into(bytes, place, &mut batch);
+    batch
+}
+
 /// Reads all lines of a block into `batch`, in place of what was in there.
-pub(crate) fn read(bytes: &[u8], place: Place, batch: &mut Batch) {
+pub(crate) fn read_into(bytes: &[u8], place: Place, batch: &mut Batch) {
     batch.clear();
     let mut at = 0;
     batch.end_offset = place.offset;

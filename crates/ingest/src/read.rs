@@ -196,7 +196,7 @@ fn work<S: Sink>(blocks: &Blocks, turn: &Mutex<Turn<S>>, ready: &Condvar, progre
         };
         progress(blocks.stored_bytes_read());
         let place = Place { offset: block.offset, after_damage: block.after_damage };
-        let read = std::panic::catch_unwind(AssertUnwindSafe(|| lines::read(&block.bytes, place, &mut batch)));
+        let read = std::panic::catch_unwind(AssertUnwindSafe(|| lines::read_into(&block.bytes, place, &mut batch)));
         let mut held = lock(turn);
         while held.next != block.seq && held.failed.is_none() {
             held = ready.wait(held).unwrap_or_else(PoisonError::into_inner);

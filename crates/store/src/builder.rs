@@ -4,7 +4,7 @@
 use hashbrown::HashMap;
 
 use crate::{
-    ExecutorMetrics, StageAttemptId, TaskColumn, TaskRow, Text, TextPool,
+    ExecutorMetrics, StageAttemptId, TaskRow, Text, TextPool,
     chunk::{CHUNK_ROWS, ChunkBuffer, UserAccumulable},
     file::{FileWriter, Sink},
     tables::Tables,
@@ -12,7 +12,7 @@ use crate::{
 
 /// One task attempt as it is handed over.
 pub struct NewTask<'a> {
-    pub row: TaskRow,
+    pub row: &'a TaskRow,
     /// (accumulable, update) of SQL metrics and other internal accumulables.
     pub accumulables: &'a [(u64, i64)],
     /// Accumulables of the user; the row number is filled in here.
@@ -97,12 +97,8 @@ impl<S: Sink> Builder<S> {
         let stage = &mut self.stages[at];
         stage.metrics_seen |= metrics_seen;
         stage.n_rows += 1;
-        let mut row = task.row;
-        if let Some(set) = task.executor_metrics {
-            row[TaskColumn::executor_metrics] = stage.buffer.add_set(set);
-        }
         let number = stage.buffer.rows.len() as i64;
-        stage.buffer.add_row(row);
+        stage.buffer.add_row(task.row, task.executor_metrics);
         for &(accumulable, value) in task.accumulables {
             stage.buffer.add_accumulable(accumulable, value);
         }

@@ -60,18 +60,16 @@ impl ChunkBuffer {
         at
     }
 
-    /// The index of `set`, which is mostly the one before.
-    pub(crate) fn add_set(&mut self, set: &ExecutorMetrics) -> i64 {
-        if self.sets.last() != Some(set) {
-            self.sets.push(*set);
-        }
-        (self.sets.len() - 1) as i64
-    }
-
-    /// Begins a row.
-    pub(crate) fn add_row(&mut self, row: TaskRow) {
-        self.rows.push(row);
+    /// Begins a row. Its executor metrics are mostly those of the row before.
+    pub(crate) fn add_row(&mut self, row: &TaskRow, set: Option<&ExecutorMetrics>) {
+        self.rows.push(row.clone());
         self.expected = 0;
+        if let (Some(set), Some(row)) = (set, self.rows.last_mut()) {
+            if self.sets.last() != Some(set) {
+                self.sets.push(*set);
+            }
+            row[TaskColumn::executor_metrics] = (self.sets.len() - 1) as i64;
+        }
     }
 
     pub(crate) fn size_bytes(&self) -> usize {
