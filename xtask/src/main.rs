@@ -36,6 +36,8 @@ enum Command {
     Bench(bench::Options),
     /// Check what style can be checked by a program.
     Tidy(tidy::Options),
+    /// Compare reports with the answers of Spark's history server over a whole folder of logs.
+    Compare(xtask::compare::Options),
     /// Format, lints and all tests.
     Test,
 }
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Biglog(options) => write_biglog(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Tidy(options) => tidy::run(&options),
+        Command::Compare(options) => xtask::compare::run(&options, &mut |line| println!("{line}")),
         Command::Test => suite::run(),
     };
     match done {

@@ -93,7 +93,8 @@ fn write(
     warn: &mut dyn FnMut(String),
 ) -> Result<Store, ingest::Error> {
     let temporary = path.with_extension(format!("tmp-{}", std::process::id()));
-    let created = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| File::create(&temporary));
+    let created =
+        path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| File::create(&temporary));
     let file = match created {
         Ok(file) => file,
         Err(error) => {
@@ -103,8 +104,12 @@ fn write(
     };
     let sink = FileSink(io::BufWriter::with_capacity(1 << 20, file));
     let written = ingest::read(log, before, sink, options, progress)
-        .and_then(|sink| sink.0.into_inner().map_err(|e| ingest::Error::Write { source: e.into_error() }))
-        .and_then(|_file| fs::rename(&temporary, path).map_err(|source| ingest::Error::Write { source }));
+        .and_then(|sink| {
+            sink.0.into_inner().map_err(|e| ingest::Error::Write { source: e.into_error() })
+        })
+        .and_then(|_file| {
+            fs::rename(&temporary, path).map_err(|source| ingest::Error::Write { source })
+        });
     if let Err(error) = written {
         // a leftover does no harm, so failing to remove it may pass
         fs::remove_file(&temporary).ok();
@@ -122,9 +127,9 @@ fn file_name(log: &Log) -> String {
     let place = fs::canonicalize(&log.path).unwrap_or_else(|_| log.path.clone());
     let place = place.to_string_lossy();
     let place = place.trim_end_matches(".inprogress");
-    let hash = place.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
-        (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = place
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
     let name = log.name.trim_end_matches(".inprogress");
     let readable: String = name
         .chars()

@@ -1,9 +1,8 @@
-//! Every surface of Afterspark. The only crate that prints, serializes to JSON, and reads the clock and the environment.
+//! Every surface of Afterspark. The only crate that prints, serializes to JSON, and reads the environment.
 #![forbid(unsafe_code)]
 
 mod cache;
 mod cli;
-mod clock;
 mod progress;
 mod report;
 mod settings;

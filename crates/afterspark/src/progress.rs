@@ -18,7 +18,10 @@ impl Progress {
         if total_bytes < BAR_BYTES_MIN {
             return Progress { bar: ProgressBar::hidden() };
         }
-        let bar = ProgressBar::with_draw_target(Some(total_bytes), ProgressDrawTarget::stderr_with_hz(10));
+        let bar = ProgressBar::with_draw_target(
+            Some(total_bytes),
+            ProgressDrawTarget::stderr_with_hz(10),
+        );
         let style = "{msg}  {wide_bar} {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left";
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style);

@@ -16,14 +16,21 @@ pub(crate) struct Gaps {
 impl Gaps {
     /// `bytes` were passed over at `offset` of `file`.
     pub(crate) fn add(&mut self, gap: Gap) {
-        let mut key = (gap.kind, gap.file, gap.detail);
-        let known = self.by_what.contains_key(&key);
-        if !known && self.by_what.range((gap.kind, gap.file, Text(0))..).take_while(|(k, _)| k.0 == gap.kind && k.1 == gap.file).count() >= DETAILS_MAX {
-            key.2 = Text::EMPTY;
+        let Gap { kind, file, mut detail, n, bytes, first_offset } = gap;
+        let told_apart = self.by_what.range((kind, file, Text(0))..=(kind, file, Text(u32::MAX)));
+        if !self.by_what.contains_key(&(kind, file, detail)) && told_apart.count() >= DETAILS_MAX {
+            detail = Text::EMPTY;
         }
-        let entry = self.by_what.entry(key).or_insert_with(|| Gap { n: 0, bytes: 0, detail: key.2, ..gap.clone() });
-        entry.n += gap.n;
-        entry.bytes += gap.bytes;
+        let entry = self.by_what.entry((kind, file, detail)).or_insert(Gap {
+            kind,
+            file,
+            detail,
+            n: 0,
+            bytes: 0,
+            first_offset,
+        });
+        entry.n += n;
+        entry.bytes += bytes;
     }
 
     pub(crate) fn list(&self) -> Vec<Gap> {

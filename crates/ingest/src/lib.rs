@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod dispatch;
 mod error;
 mod gaps;
 mod glance;

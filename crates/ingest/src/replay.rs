@@ -1,25 +1,25 @@
 //! Batches, in log order, into the trackers and the store's builder. One thread at a time is in here.
 
 use store::{
-    Builder, Gap, GapKind, NewTask, Sink, StageAttemptId, Store, Tables, TaskColumn as C, TaskFlags, Text, TextPool,
+    Builder, Gap, GapKind, NewTask, Sink, Store, Tables, TaskColumn as C, TaskFlags, Text, TextPool,
     Wire, record,
 };
 
 use crate::{
     batch::{Batch, Document, EndReason, Item, Side, TaskEnd, TaskStart},
+    dispatch::{self, Applied},
     gaps::Gaps,
-    json, task_document,
-    trackers::{Context, app, executors, rdd, sql, stages},
+    trackers::{app, executors, rdd, sql, stages},
 };
 
 record! {
     /// Everything that is needed to go on where a reading ended, but for the builder.
     pub(crate) struct State {
-        app: app::AppState,
-        stages: stages::Stages,
-        executors: executors::Executors,
-        storage: rdd::Storage,
-        sql: sql::Sql,
+        pub(crate) app: app::AppState,
+        pub(crate) stages: stages::Stages,
+        pub(crate) executors: executors::Executors,
+        pub(crate) storage: rdd::Storage,
+        pub(crate) sql: sql::Sql,
         gaps: Gaps,
         n_events: u64,
         events_by_kind: std::collections::BTreeMap<Text, u64>,
@@ -39,12 +39,11 @@ pub(crate) struct Replay<S: Sink> {
     builder: Builder<S>,
     state: State,
     user: Vec<store::UserAccumulable>,
-    unknown_kind: bool,
 }
 
 impl<S: Sink> Replay<S> {
     pub(crate) fn new(builder: Builder<S>, state: State) -> Self {
-        Replay { builder, state, user: Vec::new(), unknown_kind: false }
+        Replay { builder, state, user: Vec::new() }
     }
 
     pub(crate) fn texts(&mut self) -> &mut TextPool {
@@ -78,15 +77,8 @@ impl<S: Sink> Replay<S> {
                 Item::TaskStart(at) => self.task_start(&starts[*at as usize], side),
                 Item::TaskEnd(at) => self.task_end(&mut ends[*at as usize], side)?,
                 Item::Event(document) => {
-                    if self.event(document)?.is_none() {
-                        let detail = self.builder.text(&document.kind);
-                        let kind = GapKind::BadEvent;
-                        self.state.gaps.add(Gap { kind, file, detail, n: 1, bytes: 0, first_offset: *offset });
-                    }
-                    if self.unknown_kind {
-                        self.unknown_kind = false;
+                    if let Some(kind) = self.event(document)? {
                         let detail = self.builder.text(&document.full_kind);
-                        let kind = GapKind::UnknownEvent;
                         self.state.gaps.add(Gap { kind, file, detail, n: 1, bytes: 0, first_offset: *offset });
                     }
                 }
@@ -171,91 +163,17 @@ impl<S: Sink> Replay<S> {
         Ok(())
     }
 
-    /// `Ok(None)` when the event lacks what it needs.
-    fn event(&mut self, document: &Document) -> std::io::Result<Option<()>> {
+    /// Hands the event to its tracker; the gap that it leaves, if it does.
+    fn event(&mut self, document: &Document) -> std::io::Result<Option<GapKind>> {
         let kind = self.builder.text(&document.full_kind);
         *self.state.events_by_kind.entry(kind).or_default() += 1;
         self.state.n_events += 1;
-        let State { app, stages, executors, storage, sql, .. } = &mut self.state;
-        let cx = &mut Context { texts: &mut self.builder.texts, app, executors, storage };
-        let event = &document.value;
-        let done = match document.kind.as_str() {
-            "SparkListenerJobStart" => {
-                let done = stages.job_start(event, cx);
-                // jobs outside SQL have no execution, which is not a fault
-                let _none = sql.job_start(event);
-                done
-            }
-            "SparkListenerJobEnd" => {
-                if let Some((Some(execution), succeeded)) = stages.job_end(event, cx) {
-                    sql.job_end(execution, json::int32(event, "Job ID").unwrap_or(-1), succeeded);
-                }
-                event.get("Job ID").map(|_| ())
-            }
-            "SparkListenerStageSubmitted" => stages.stage_submitted(event, cx),
-            "SparkListenerStageCompleted" => {
-                if let Some(id) = stages.stage_completed(event, cx) {
-                    self.builder_close(id)?;
-                }
-                let State { executors, stages, .. } = &mut self.state;
-                executors.forget_dead(stages);
-                event.get("Stage Info").map(|_| ())
-            }
-            "SparkListenerTaskGettingResult" => {
-                stages.task_getting_result(event);
-                Some(())
-            }
-            "SparkListenerSpeculativeTaskSubmitted" => {
-                stages.speculative_task_submitted(event);
-                Some(())
-            }
-            "SparkListenerStageExecutorMetrics" => stage_executor_metrics(event, stages, cx),
-            "SparkListenerExecutorMetricsUpdate" => executor_metrics_update(event, stages, cx),
-            "SparkListenerExecutorAdded" => executors::added(event, cx),
-            "SparkListenerExecutorRemoved" => {
-                executors::removed(event, stages, cx);
-                event.get("Executor ID").map(|_| ())
-            }
-            "SparkListenerBlockManagerAdded" => executors::block_manager_added(event, cx),
-            "SparkListenerBlockUpdated" => rdd::block_updated(event, cx),
-            "SparkListenerUnpersistRDD" => cx.storage.unpersist(event, cx.texts),
-            "SparkListenerLogStart" => app::log_start(event, cx),
-            "SparkListenerApplicationStart" => app::started(event, cx),
-            "SparkListenerApplicationEnd" => app::ended(event, cx),
-            "SparkListenerEnvironmentUpdate" => app::environment(event, cx),
-            "SparkListenerResourceProfileAdded" => app::resource_profile(event, cx),
-            "SparkListenerMiscellaneousProcessAdded" => app::misc_process(event, cx),
-            "SparkListenerSQLExecutionStart" => sql.started(event, cx),
-            "SparkListenerSQLExecutionEnd" => {
-                sql.ended(event, cx);
-                event.get("executionId").map(|_| ())
-            }
-            "SparkListenerSQLAdaptiveExecutionUpdate" => sql.adaptive_plan(event, cx),
-            "SparkListenerSQLAdaptiveSQLMetricUpdates" => sql.adaptive_metrics(event, cx),
-            "SparkListenerDriverAccumUpdates" => sql.driver_updates(event),
-            "QueryStartedEvent" | "QueryProgressEvent" | "QueryIdleEvent" | "QueryTerminatedEvent" => {
-                app::streaming(document, cx)
-            }
-            // nothing that any answer shows depends on these
-            "SparkListenerBlockManagerRemoved"
-            | "SparkListenerUnschedulableTaskSetAdded"
-            | "SparkListenerUnschedulableTaskSetRemoved" => Some(()),
-            kind if kind.contains("cluded") || kind.contains("blacklisted") || kind.contains("Blacklisted") => {
-                executors::exclusion(kind, event, stages, cx)
-            }
-            kind if kind.starts_with("SparkListenerConnect") || kind.starts_with("SparkListenerThriftServer") => {
-                app::server_event(document, cx)
-            }
-            _ => {
-                self.unknown_kind = true;
-                Some(())
-            }
-        };
-        Ok(done)
-    }
-
-    fn builder_close(&mut self, id: StageAttemptId) -> std::io::Result<()> {
-        self.builder.close_stage(id)
+        match dispatch::apply(document, &mut self.state, &mut self.builder.texts) {
+            Applied::Done => Ok(None),
+            Applied::StageClosed(id) => self.builder.close_stage(id).map(|()| None),
+            Applied::Lacking => Ok(Some(GapKind::BadEvent)),
+            Applied::UnknownKind => Ok(Some(GapKind::UnknownEvent)),
+        }
     }
 
     /// Freezes what was read. `resume` goes into the store as it is; `extra` are gaps of this moment only, such as a torn
@@ -322,26 +240,4 @@ pub(crate) fn resume<S: Sink>(
     state: State,
 ) -> std::io::Result<Replay<S>> {
     Ok(Replay::new(Builder::resume(sink, open_bytes_max, store)?, state))
-}
-
-fn stage_executor_metrics(event: &serde_json::Value, stages: &mut stages::Stages, cx: &mut Context<'_>) -> Option<()> {
-    let executor = cx.text(json::text(event, "Executor ID")?);
-    let attempt = json::int32(event, "Stage Attempt ID").unwrap_or(0);
-    let id = StageAttemptId { stage: json::int32(event, "Stage ID")?, attempt };
-    let set = task_document::executor_metrics(event.get("Executor Metrics")?);
-    cx.executors.peaks(executor, &set);
-    stages.peaks(id, executor, &set);
-    Some(())
-}
-
-fn executor_metrics_update(event: &serde_json::Value, stages: &mut stages::Stages, cx: &mut Context<'_>) -> Option<()> {
-    let executor = cx.text(json::text(event, "Executor ID")?);
-    for update in json::list(event, "Executor Metrics Updated") {
-        let attempt = json::int32(update, "Stage Attempt ID").unwrap_or(0);
-        let id = StageAttemptId { stage: json::int32(update, "Stage ID")?, attempt };
-        let set = task_document::executor_metrics(update.get("Executor Metrics")?);
-        cx.executors.peaks(executor, &set);
-        stages.peaks(id, executor, &set);
-    }
-    Some(())
 }

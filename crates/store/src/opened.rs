@@ -37,7 +37,7 @@ impl Store {
             running.entry(id).or_default().push(TaskRow::get(&mut reader)?);
         }
         let by_id = directory.stages.iter().enumerate().map(|(at, s)| (s.id, at)).collect();
-        Some(Store { directory, texts, tables, by_id, running, bytes })
+        Some(Store { bytes, directory, texts, tables, by_id, running })
     }
 
     fn part(&self, section: (u64, u64)) -> &[u8] {
@@ -148,7 +148,7 @@ impl<'a> StageTasks<'a> {
     /// Ids of the accumulables that tasks reported, ascending.
     pub fn accumulable_ids(&self) -> Vec<u64> {
         let mut ids: Vec<u64> =
-            self.chunks.iter().flat_map(|c| c.accumulables()).map(|a| a.id).collect();
+            self.chunks.iter().flat_map(Chunk::accumulables).map(|a| a.id).collect();
         ids.sort_unstable();
         ids.dedup();
         ids

@@ -51,7 +51,8 @@ pub fn last_event_at_ms(store: &Store) -> i64 {
 /// The attempt's frame, and the sums over what is in scope.
 pub fn app_summary(store: &Store, scope: Scope) -> AppSummary {
     let tables = store.tables();
-    let stages: Vec<&store::StageAttempt> = tables.stages.iter().filter(|s| scope.has(s.id.stage)).collect();
+    let stages: Vec<&store::StageAttempt> =
+        tables.stages.iter().filter(|s| scope.has(s.id.stage)).collect();
     let jobs = crate::jobs(store, scope);
     let app = &tables.app;
     let text = |t| store.text(t).to_owned();
@@ -75,7 +76,10 @@ pub fn app_summary(store: &Store, scope: Scope) -> AppSummary {
         n_skipped_stages: with_status(StageStatus::Skipped),
         n_failed_stages: with_status(StageStatus::Failed),
         n_sql_executions: crate::sql_executions(store, scope).len(),
-        n_tasks: stages.iter().map(|s| s.counts.n_completed + s.counts.n_failed + s.counts.n_killed).sum(),
+        n_tasks: stages
+            .iter()
+            .map(|s| s.counts.n_completed + s.counts.n_failed + s.counts.n_killed)
+            .sum(),
         n_failed_tasks: stages.iter().map(|s| s.counts.n_failed).sum(),
         n_killed_tasks: stages.iter().map(|s| s.counts.n_killed).sum(),
         n_executors: tables.executors.iter().filter(|e| e.total_cores > 0).count(),
@@ -143,7 +147,8 @@ pub fn gaps(store: &Store) -> Vec<GapLine> {
         })
         .collect();
     lines.sort_by(|a, b| {
-        let key = |g: &GapLine| (std::cmp::Reverse(g.severity), g.kind, g.file.clone(), g.first_offset);
+        let key =
+            |g: &GapLine| (std::cmp::Reverse(g.severity), g.kind, g.file.clone(), g.first_offset);
         key(a).cmp(&key(b)).then_with(|| a.detail.cmp(&b.detail))
     });
     lines

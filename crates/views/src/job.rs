@@ -15,7 +15,11 @@ pub struct JobLine<'s> {
 /// Jobs in scope, by id.
 pub fn jobs(store: &Store, scope: Scope) -> Vec<JobLine<'_>> {
     let now_ms = app::last_event_at_ms(store);
-    let rows = store.tables().jobs.iter().filter(|job| job.stage_ids.iter().any(|s| scope.has(*s)) || scope.is_all());
+    let rows = store
+        .tables()
+        .jobs
+        .iter()
+        .filter(|job| job.stage_ids.iter().any(|s| scope.has(*s)) || scope.is_all());
     rows.map(|row| {
         let end_ms = row.completed_at_ms.unwrap_or(now_ms);
         JobLine { row, duration_ms: row.submitted_at_ms.map(|from| (end_ms - from).max(0)) }

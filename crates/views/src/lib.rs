@@ -12,7 +12,7 @@ pub use app::{AppSummary, GapLine, app_summary, cores_max, gaps, last_event_at_m
 pub use job::{JobLine, SqlLine, SqlStatus, jobs, sql_executions};
 pub use measure::{Measure, TaskStatus, Unit, task_status};
 pub use stage::{
-    SKEW_FLOOR_BYTES, SKEW_RATIO, SMALL_TASK_BYTES, SMALL_TASKS_PER_CORE, Scope, Skew, SmallTasks, StageLine, TaskTimes,
-    attempts_of, stages,
+    SKEW_FLOOR_BYTES, SKEW_RATIO, SMALL_TASK_BYTES, SMALL_TASKS_PER_CORE, Scope, Skew, SmallTasks,
+    StageLine, TaskTimes, attempts_of, stages,
 };
 pub use summary::{FIVE_NUMBERS, Summary, TaskRef, summaries};

@@ -31,7 +31,8 @@ pub enum Measure {
 impl Measure {
     /// All measures, in the order of Spark's task summary.
     pub fn all() -> Vec<Measure> {
-        let mut all = vec![Measure::DurationMs, Measure::SchedulerDelayMs, Measure::GettingResultMs];
+        let mut all =
+            vec![Measure::DurationMs, Measure::SchedulerDelayMs, Measure::GettingResultMs];
         for metric in C::metrics() {
             if *metric == C::shuffle_remote_blocks {
                 all.extend([Measure::ShuffleReadBytes, Measure::ShuffleBlocks]);
@@ -91,10 +92,12 @@ impl Measure {
             Measure::DurationMs | Measure::GettingResultMs => true,
             Measure::SchedulerDelayMs => tasks.has_metric(C::executor_run_ms),
             Measure::ShuffleReadBytes => {
-                tasks.has_metric(C::shuffle_local_bytes) || tasks.has_metric(C::shuffle_remote_bytes)
+                tasks.has_metric(C::shuffle_local_bytes)
+                    || tasks.has_metric(C::shuffle_remote_bytes)
             }
             Measure::ShuffleBlocks => {
-                tasks.has_metric(C::shuffle_local_blocks) || tasks.has_metric(C::shuffle_remote_blocks)
+                tasks.has_metric(C::shuffle_local_blocks)
+                    || tasks.has_metric(C::shuffle_remote_blocks)
             }
             Measure::Metric(column) => tasks.has_metric(column),
         }
@@ -105,7 +108,8 @@ impl Measure {
         match self {
             Measure::DurationMs => durations(tasks, now_ms),
             Measure::GettingResultMs => {
-                let finished = zip(tasks.column(C::launched_at_ms), durations(tasks, now_ms), |a, b| a + b);
+                let finished =
+                    zip(tasks.column(C::launched_at_ms), durations(tasks, now_ms), |a, b| a + b);
                 let fetching = tasks.column(C::getting_result_at_ms);
                 zip(finished, fetching, |end, from| if from > 0 { end - from } else { 0 })
             }
@@ -161,7 +165,11 @@ pub enum TaskStatus {
 /// The status of a row.
 pub fn task_status(flags: i64, getting_result_at_ms: i64) -> TaskStatus {
     if flags & TaskFlags::RUNNING != 0 {
-        return if getting_result_at_ms > 0 { TaskStatus::GettingResult } else { TaskStatus::Running };
+        return if getting_result_at_ms > 0 {
+            TaskStatus::GettingResult
+        } else {
+            TaskStatus::Running
+        };
     }
     if flags & TaskFlags::FAILED != 0 {
         TaskStatus::Failed

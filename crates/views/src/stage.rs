@@ -115,7 +115,12 @@ pub fn attempts_of(store: &Store, stage: i32, attempt: Option<i32>) -> Vec<Stage
     ids.filter(|id| id.stage == stage && attempt.is_none_or(|a| a == id.attempt)).collect()
 }
 
-fn stage_line<'s>(store: &'s Store, row: &'s StageAttempt, n_cores: Option<i64>, now_ms: i64) -> StageLine<'s> {
+fn stage_line<'s>(
+    store: &'s Store,
+    row: &'s StageAttempt,
+    n_cores: Option<i64>,
+    now_ms: i64,
+) -> StageLine<'s> {
     let end_ms = match row.status {
         StageStatus::Active => row.completed_at_ms.or(Some(now_ms)),
         _ => row.completed_at_ms,
@@ -145,11 +150,16 @@ fn stage_line<'s>(store: &'s Store, row: &'s StageAttempt, n_cores: Option<i64>,
     });
     let shuffle = Measure::ShuffleReadBytes.values(&tasks, now_ms);
     let input = tasks.column(C::input_bytes);
-    let bytes: Vec<i64> = rows.successful.iter().map(|r| input[*r as usize] + shuffle[*r as usize]).collect();
+    let bytes: Vec<i64> =
+        rows.successful.iter().map(|r| input[*r as usize] + shuffle[*r as usize]).collect();
     let mut sorted = bytes.clone();
     sorted.sort_unstable();
     let (median_bytes, largest_bytes) = (sorted[sorted.len() / 2], sorted[sorted.len() - 1]);
-    let over = if median_bytes > 0 { largest_bytes > SKEW_RATIO * median_bytes } else { largest_bytes >= SKEW_FLOOR_BYTES };
+    let over = if median_bytes > 0 {
+        largest_bytes > SKEW_RATIO * median_bytes
+    } else {
+        largest_bytes >= SKEW_FLOOR_BYTES
+    };
     if over && bytes.len() > 1 {
         let at = bytes.iter().position(|b| *b == largest_bytes).unwrap_or(0);
         let task = summary::task_ref(&tasks, rows.successful[at] as usize);

@@ -2,7 +2,10 @@
 
 use store::{StageAttemptId, StageTasks, Store, TaskColumn as C, TaskFlags};
 
-use crate::{Measure, measure::{TaskStatus, task_status}};
+use crate::{
+    Measure,
+    measure::{TaskStatus, task_status},
+};
 
 /// The quantiles of a five-number summary.
 pub const FIVE_NUMBERS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
@@ -77,7 +80,12 @@ pub fn summaries(store: &Store, id: StageAttemptId, quantiles: &[f64]) -> Option
     }
     let now_ms = crate::app::last_event_at_ms(store);
     let measures = Measure::all().into_iter();
-    Some(measures.filter(|m| m.is_known(&tasks)).map(|m| summary(&tasks, &rows, m, quantiles, now_ms)).collect())
+    Some(
+        measures
+            .filter(|m| m.is_known(&tasks))
+            .map(|m| summary(&tasks, &rows, m, quantiles, now_ms))
+            .collect(),
+    )
 }
 
 pub(crate) fn summary(
@@ -95,7 +103,9 @@ pub(crate) fn summary(
     if !all_equal {
         values.sort_unstable();
     }
-    let pick = |values: &[i64]| -> Vec<i64> { quantiles.iter().map(|q| values[position(*q, n)]).collect() };
+    let pick = |values: &[i64]| -> Vec<i64> {
+        quantiles.iter().map(|q| values[position(*q, n)]).collect()
+    };
     let own = pick(&values);
     let mixed = measure.mixes_failed() && (rows.ended.len() > n || !rows.running.is_empty());
     let as_spark = mixed.then(|| {

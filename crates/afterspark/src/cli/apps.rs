@@ -91,7 +91,9 @@ impl Apps {
                 }
             }
         }
-        apps.sort_by(|a, b| (b.started_at_ms, &a.id, &a.attempt_id).cmp(&(a.started_at_ms, &b.id, &b.attempt_id)));
+        apps.sort_by(|a, b| {
+            (b.started_at_ms, &a.id, &a.attempt_id).cmp(&(a.started_at_ms, &b.id, &b.attempt_id))
+        });
         answer(&match self.format {
             ListFormat::Text => lines(&apps),
             ListFormat::Json => serde_json::to_string_pretty(&apps).unwrap_or_default() + "\n",
@@ -147,7 +149,8 @@ fn lines(apps: &[App<'_>]) -> String {
 fn csv(apps: &[App<'_>]) -> String {
     let mut out = "id,attempt_id,name,user,spark_version,started_at_ms,ended_at_ms,state,log,log_bytes,modified_at_ms\n".to_owned();
     for app in apps {
-        let text = |t: &Option<String>| t.as_deref().map(crate::report::csv_field).unwrap_or_default();
+        let text =
+            |t: &Option<String>| t.as_deref().map(crate::report::csv_field).unwrap_or_default();
         let number = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());
         let cells = [
             text(&app.id),

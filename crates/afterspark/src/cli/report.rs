@@ -40,7 +40,7 @@ pub(super) struct Report {
     /// Memory to stay within, for example 1g [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     memory: Option<u64>,
-    /// Where logs that were read are kept in compact form [default: $AFTERSPARK_CACHE_DIR or the user's cache folder]
+    /// Where logs that were read are kept in compact form [default: the variable `AFTERSPARK_CACHE_DIR`, or the user's cache folder]
     #[arg(long, value_name = "DIR")]
     cache_dir: Option<PathBuf>,
     /// Read the logs anew and keep nothing
@@ -56,9 +56,10 @@ impl Report {
         let n_threads = self.threads.map_or_else(settings::n_threads, usize::from);
         let memory_bytes = self.memory.unwrap_or_else(settings::memory_bytes);
         let options = Options::within(n_threads, memory_bytes);
-        let dir = if self.no_cache { None } else { self.cache_dir.clone().or_else(settings::cache_dir) };
+        let dir =
+            if self.no_cache { None } else { self.cache_dir.clone().or_else(settings::cache_dir) };
         let cache = Cache::new(dir);
-        let (logs, mut outcome) = self.find_logs()?;
+        let (logs, mut outcome) = self.find_logs();
         let mut writer = report::writer(self.format, Paint::for_stdout());
         let mut warned = false;
         let mut n_shown = 0;
@@ -85,7 +86,7 @@ impl Report {
         Ok(outcome)
     }
 
-    fn find_logs(&self) -> Result<(Vec<Log>, Outcome), Failure> {
+    fn find_logs(&self) -> (Vec<Log>, Outcome) {
         let mut found = Vec::new();
         let mut outcome = Outcome::Done;
         for path in &self.logs {
@@ -105,7 +106,7 @@ impl Report {
                 }
             }
         }
-        Ok((found, outcome))
+        (found, outcome)
     }
 
     fn report(

@@ -10,8 +10,7 @@ n_tasks,n_completed_tasks,n_failed_tasks,n_killed_tasks,executor_run_ms,executor
 input_rows,output_bytes,output_rows,shuffle_read_bytes,shuffle_read_rows,shuffle_write_bytes,shuffle_write_rows,\
 spill_memory_bytes,spill_disk_bytes,task_ms_median,task_ms_max,task_ms_max_to_median,slowest_task_index,\
 skew_task_index,skew_task_bytes,skew_median_bytes,small_tasks\n";
-const SUMMARY: &str =
-    "app_id,app_attempt_id,stage,attempt,metric,min,p25,median,p75,max,max_to_median,max_task_id,max_task_index\n";
+const SUMMARY: &str = "app_id,app_attempt_id,stage,attempt,metric,min,p25,median,p75,max,max_to_median,max_task_id,max_task_index\n";
 
 pub(super) struct Csv {
     pub(super) first: bool,
@@ -19,12 +18,17 @@ pub(super) struct Csv {
 
 /// A field that needs it is quoted.
 pub(crate) fn field(text: &str) -> String {
-    let text = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err() {
+    let text = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err()
+    {
         format!("'{text}")
     } else {
         text.to_owned()
     };
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
 }
 
 fn number(n: Option<i64>) -> String {
@@ -43,7 +47,9 @@ impl Writer for Csv {
             out.push_str(if summary { SUMMARY } else { STAGES });
         }
         let app = &report.store.tables().app;
-        let id = |text: Option<store::Text>| text.map_or_else(String::new, |t| field(report.store.text(t)));
+        let id = |text: Option<store::Text>| {
+            text.map_or_else(String::new, |t| field(report.store.text(t)))
+        };
         let app = format!("{},{}", id(app.id), id(app.attempt_id));
         let lines = if summary { summaries(report) } else { stages(report) };
         for line in lines {
@@ -66,7 +72,8 @@ fn summaries(report: &Report) -> Vec<Vec<String>> {
     let mut lines = Vec::new();
     for (id, summaries) in &report.stages {
         for s in summaries.iter().flatten() {
-            let mut line = vec![id.stage.to_string(), id.attempt.to_string(), s.measure.name().to_owned()];
+            let mut line =
+                vec![id.stage.to_string(), id.attempt.to_string(), s.measure.name().to_owned()];
             line.extend(s.quantiles.iter().map(ToString::to_string));
             line.push(ratio(s.max_to_median));
             line.push(number(s.max_task.map(|t| t.task_id)));

@@ -354,12 +354,32 @@ fn application(report: &Report) -> Application<'_> {
         },
         since_stage: report.scope.since_stage,
         jobs: views::jobs(store, report.scope).iter().map(|job| self::job(store, job)).collect(),
-        stages: views::stages(store, report.scope).iter().map(|stage| self::stage(store, stage)).collect(),
-        sql_executions: views::sql_executions(store, report.scope).iter().map(|sql| self::sql(store, sql)).collect(),
-        executors: store.tables().executors.iter().map(|executor| self::executor(store, executor)).collect(),
-        events_by_kind: store.tables().events_by_kind.iter().map(|(kind, n)| (store.text(*kind), *n)).collect(),
+        stages: views::stages(store, report.scope)
+            .iter()
+            .map(|stage| self::stage(store, stage))
+            .collect(),
+        sql_executions: views::sql_executions(store, report.scope)
+            .iter()
+            .map(|sql| self::sql(store, sql))
+            .collect(),
+        executors: store
+            .tables()
+            .executors
+            .iter()
+            .map(|executor| self::executor(store, executor))
+            .collect(),
+        events_by_kind: store
+            .tables()
+            .events_by_kind
+            .iter()
+            .map(|(kind, n)| (store.text(*kind), *n))
+            .collect(),
         gaps: views::gaps(store).into_iter().map(gap).collect(),
-        stage_summaries: report.stages.iter().map(|(id, s)| summary(store, *id, s.as_deref())).collect(),
+        stage_summaries: report
+            .stages
+            .iter()
+            .map(|(id, s)| summary(store, *id, s.as_deref()))
+            .collect(),
     }
 }
 
@@ -417,9 +437,10 @@ fn peaks(peak: Option<&store::ExecutorMetrics>) -> Option<BTreeMap<&'static str,
 
 fn stage<'s>(store: &'s Store, line: &StageLine<'s>) -> Stage<'s> {
     let row = line.row;
-    let users = row.accumulables.iter().filter(|a| {
-        !a.internal && a.metadata.is_none_or(|metadata| store.text(metadata) != "sql")
-    });
+    let users = row
+        .accumulables
+        .iter()
+        .filter(|a| !a.internal && a.metadata.is_none_or(|metadata| store.text(metadata) != "sql"));
     let text = |t| store.text(t);
     Stage {
         id: row.id.stage,
@@ -534,7 +555,11 @@ fn gap(gap: views::GapLine) -> Gap {
     }
 }
 
-fn summary<'s>(store: &'s Store, id: store::StageAttemptId, metrics: Option<&[Summary]>) -> StageSummary<'s> {
+fn summary<'s>(
+    store: &'s Store,
+    id: store::StageAttemptId,
+    metrics: Option<&[Summary]>,
+) -> StageSummary<'s> {
     let row = store.tables().stages.iter().find(|row| row.id == id);
     let metric = |s: &Summary| Metric {
         values: s.quantiles.clone(),

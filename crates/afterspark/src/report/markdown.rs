@@ -22,7 +22,8 @@ fn escape(text: &str, width: usize) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '+' | '!' | '|' | '~' => {
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '+' | '!' | '|'
+            | '~' => {
                 out.push('\\');
                 out.push(c);
             }
@@ -60,7 +61,11 @@ fn head(report: &Report, out: &mut String) {
     let started = or_missing(app.started_at_ms, text::instant);
     let ran = or_missing(app.duration_ms, duration);
     let state = if app.ended_at_ms.is_some() { "ran" } else { "no end in the log; so far" };
-    let _ = writeln!(out, "Spark {version}, user {}, started {started}, {state} {ran}.", escape(&app.user, 60));
+    let _ = writeln!(
+        out,
+        "Spark {version}, user {}, started {started}, {state} {ran}.",
+        escape(&app.user, 60)
+    );
     let _ = writeln!(
         out,
         "{} jobs ({} failed), {} stages ({} skipped, {} failed), {} tasks ({} failed), {} cores at most.",
@@ -94,11 +99,13 @@ fn stages(report: &Report, out: &mut String) {
         let size = |n: Option<i64>| or_missing(n, bytes);
         let mut remarks = Vec::new();
         if let Some(skew) = &s.skew {
-            let (index, read, median) = (skew.task.index, bytes(skew.task_bytes), bytes(skew.median_bytes));
+            let (index, read, median) =
+                (skew.task.index, bytes(skew.task_bytes), bytes(skew.median_bytes));
             remarks.push(format!("skew: index {index} read {read}, median {median}"));
         }
         if let Some(small) = &s.small_tasks {
-            remarks.push(format!("small tasks: none reads more than {}", bytes(small.largest_bytes)));
+            remarks
+                .push(format!("small tasks: none reads more than {}", bytes(small.largest_bytes)));
         }
         if s.row.counts.n_failed > 0 {
             remarks.push(text::counted(s.row.counts.n_failed, "failed task", "failed tasks"));
@@ -137,10 +144,14 @@ fn stage(id: store::StageAttemptId, summaries: Option<&[views::Summary]>, out: &
     out.push_str("| metric | min | 25 % | median | 75 % | max | max÷median | task of the max |\n");
     out.push_str("|---|--:|--:|--:|--:|--:|--:|---|\n");
     for s in summaries.iter().filter(|s| s.max != 0 || s.quantiles[0] != 0) {
-        let values: Vec<String> = s.quantiles.iter().map(|q| text::quantity(*q, s.measure.unit())).collect();
-        let task = s.max_task.map_or("all equal".to_owned(), |t| format!("{} (index {})", t.task_id, t.index));
+        let values: Vec<String> =
+            s.quantiles.iter().map(|q| text::quantity(*q, s.measure.unit())).collect();
+        let task = s
+            .max_task
+            .map_or("all equal".to_owned(), |t| format!("{} (index {})", t.task_id, t.index));
         let ratio = or_missing(s.max_to_median, times);
-        let _ = writeln!(out, "| {} | {} | {ratio} | {task} |", s.measure.label(), values.join(" | "));
+        let _ =
+            writeln!(out, "| {} | {} | {ratio} | {task} |", s.measure.label(), values.join(" | "));
     }
 }
 
@@ -150,9 +161,15 @@ fn gaps(report: &Report, out: &mut String) {
         return;
     }
     out.push_str("\n### Gaps: what of this log could not be used\n\n");
-    out.push_str("| severity | kind | number | place of the first | meaning |\n|---|---|--:|---|---|\n");
+    out.push_str(
+        "| severity | kind | number | place of the first | meaning |\n|---|---|--:|---|---|\n",
+    );
     for gap in gaps {
-        let detail = if gap.detail.is_empty() { String::new() } else { format!(" ({})", escape(&gap.detail, 100)) };
+        let detail = if gap.detail.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", escape(&gap.detail, 100))
+        };
         let place = if gap.file.is_empty() {
             String::new()
         } else {

@@ -35,11 +35,15 @@ impl FromStr for StagePick {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = |text: &str| text.parse::<i32>().map_err(|_| "a stage is ID, ID.ATTEMPT or all".to_owned());
+        let number = |text: &str| {
+            text.parse::<i32>().map_err(|_| "a stage is ID, ID.ATTEMPT or all".to_owned())
+        };
         match text.split_once('.') {
             _ if text == "all" => Ok(StagePick::All),
             None => Ok(StagePick::One { stage: number(text)?, attempt: None }),
-            Some((stage, attempt)) => Ok(StagePick::One { stage: number(stage)?, attempt: Some(number(attempt)?) }),
+            Some((stage, attempt)) => {
+                Ok(StagePick::One { stage: number(stage)?, attempt: Some(number(attempt)?) })
+            }
         }
     }
 }
@@ -55,7 +59,12 @@ pub(crate) struct Report {
 }
 
 /// Puts the answers together; the error says which stage is not there.
-pub(crate) fn of(store: Store, log: &str, scope: Scope, picks: &[StagePick]) -> Result<Report, String> {
+pub(crate) fn of(
+    store: Store,
+    log: &str,
+    scope: Scope,
+    picks: &[StagePick],
+) -> Result<Report, String> {
     let mut ids = Vec::new();
     for pick in picks {
         match pick {
@@ -72,7 +81,8 @@ pub(crate) fn of(store: Store, log: &str, scope: Scope, picks: &[StagePick]) -> 
     }
     ids.sort_unstable();
     ids.dedup();
-    let stages = ids.into_iter().map(|id| (id, views::summaries(&store, id, &FIVE_NUMBERS))).collect();
+    let stages =
+        ids.into_iter().map(|id| (id, views::summaries(&store, id, &FIVE_NUMBERS))).collect();
     Ok(Report { store, log: log.to_owned(), scope, stages })
 }
 

@@ -37,10 +37,11 @@ impl Table {
     pub(super) fn lines(&self) -> (String, Vec<String>) {
         let widths = self.widths();
         let line = |cells: &[String]| {
-            let padded = cells.iter().zip(&widths).zip(&self.words).map(|((cell, width), words)| {
-                let pad = " ".repeat(width - cell.chars().count());
-                if *words { format!("{cell}{pad}") } else { format!("{pad}{cell}") }
-            });
+            let padded =
+                cells.iter().zip(&widths).zip(&self.words).map(|((cell, width), words)| {
+                    let pad = " ".repeat(width - cell.chars().count());
+                    if *words { format!("{cell}{pad}") } else { format!("{pad}{cell}") }
+                });
             padded.collect::<Vec<_>>().join(" ").trim_end().to_owned()
         };
         let headings: Vec<String> = self.headings.iter().map(|h| (*h).to_owned()).collect();

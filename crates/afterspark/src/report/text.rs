@@ -90,7 +90,8 @@ impl Page<'_> {
         let gaps = views::gaps(&self.report.store);
         let worst = gaps.iter().map(|g| g.severity).max();
         if worst.is_some_and(|s| s > Severity::Note) {
-            let warning = "! part of this log could not be used, some numbers are lower bounds: see Gaps";
+            let warning =
+                "! part of this log could not be used, some numbers are lower bounds: see Gaps";
             let _ = writeln!(out, "{}", self.paint.notice(warning));
         }
     }
@@ -99,10 +100,17 @@ impl Page<'_> {
         let jobs = views::jobs(&self.report.store, self.report.scope);
         let failed_jobs = jobs.iter().filter(|j| j.row.status == JobStatus::Failed);
         let mut lines: Vec<String> = failed_jobs
-            .map(|j| format!("job {}: {}", j.row.id, j.row.failure.map_or("no reason given", |t| self.text(t))))
+            .map(|j| {
+                format!(
+                    "job {}: {}",
+                    j.row.id,
+                    j.row.failure.map_or("no reason given", |t| self.text(t))
+                )
+            })
             .collect();
         let stages = views::stages(&self.report.store, self.report.scope);
-        let mut failed: Vec<&StageLine<'_>> = stages.iter().filter(|s| s.row.status == StageStatus::Failed).collect();
+        let mut failed: Vec<&StageLine<'_>> =
+            stages.iter().filter(|s| s.row.status == StageStatus::Failed).collect();
         failed.sort_by_key(|s| s.row.id);
         lines.extend(failed.iter().map(|s| {
             let reason = s.row.failure.map_or("no reason given", |t| self.text(t));
@@ -131,11 +139,17 @@ impl Page<'_> {
         let shown: Vec<&StageLine<'_>> = ran
             .iter()
             .enumerate()
-            .filter(|(i, s)| *i < STAGES_SHOWN || s.skew.is_some() || s.row.status == StageStatus::Failed)
+            .filter(|(i, s)| {
+                *i < STAGES_SHOWN || s.skew.is_some() || s.row.status == StageStatus::Failed
+            })
             .map(|(_, s)| *s)
             .take(2 * STAGES_SHOWN)
             .collect();
-        let _ = writeln!(out, "\n{}", self.paint.strong("Stages, longest first (share is of all stage time)"));
+        let _ = writeln!(
+            out,
+            "\n{}",
+            self.paint.strong("Stages, longest first (share is of all stage time)")
+        );
         let mut with_output = true;
         let mut table = stage_table(&shown, with_output);
         if table.width() > WIDTH {
@@ -152,7 +166,10 @@ impl Page<'_> {
             let rest: f64 = 1.0 - shown.iter().map(|s| s.share).sum::<f64>();
             let rest = percent(rest.max(0.0));
             let n = ran.len() - shown.len();
-            let _ = writeln!(out, "… and {n} shorter stages with {rest} of the time; --format csv lists all");
+            let _ = writeln!(
+                out,
+                "… and {n} shorter stages with {rest} of the time; --format csv lists all"
+            );
         }
     }
 
@@ -178,9 +195,17 @@ impl Page<'_> {
         if let Some(skew) = &stage.skew {
             let ratio = match skew.median_bytes {
                 0 => "the median task nothing".to_owned(),
-                median => format!("{} the median of {}", times(skew.task_bytes as f64 / median as f64), bytes(median)),
+                median => format!(
+                    "{} the median of {}",
+                    times(skew.task_bytes as f64 / median as f64),
+                    bytes(median)
+                ),
             };
-            let line = format!("! skew: task {} read {}, {ratio}", task(&skew.task), bytes(skew.task_bytes));
+            let line = format!(
+                "! skew: task {} read {}, {ratio}",
+                task(&skew.task),
+                bytes(skew.task_bytes)
+            );
             let _ = writeln!(out, "{indent}{}", self.paint.notice(&line));
         }
         if let Some(small) = &stage.small_tasks {
@@ -215,7 +240,9 @@ impl Page<'_> {
                 job.row.id.to_string(),
                 or_missing(job.duration_ms, duration),
                 state.to_owned(),
-                (job.row.stage_ids.len() - counts.skipped_stages.len().min(job.row.stage_ids.len())).to_string(),
+                (job.row.stage_ids.len()
+                    - counts.skipped_stages.len().min(job.row.stage_ids.len()))
+                .to_string(),
                 count(counts.n_completed_tasks),
                 job.row.sql_execution.map_or_else(String::new, |id| id.to_string()),
                 text::one_line(self.text(what), 50),
@@ -227,18 +254,31 @@ impl Page<'_> {
             let _ = writeln!(out, "{}", text::one_line(&line, WIDTH));
         }
         if jobs.len() > JOBS_SHOWN {
-            let _ = writeln!(out, "… and {} shorter jobs; --format json lists all", jobs.len() - JOBS_SHOWN);
+            let _ = writeln!(
+                out,
+                "… and {} shorter jobs; --format json lists all",
+                jobs.len() - JOBS_SHOWN
+            );
         }
     }
 
     fn stage(&self, id: store::StageAttemptId, summaries: Option<&[Summary]>, out: &mut String) {
-        let _ = writeln!(out, "\n{}", self.paint.strong(&format!("Stage {id}: its successful tasks")));
+        let _ =
+            writeln!(out, "\n{}", self.paint.strong(&format!("Stage {id}: its successful tasks")));
         let Some(summaries) = summaries else {
             let _ = writeln!(out, "No task of it succeeded.");
             return;
         };
-        let mut table =
-            Table::new(&["<metric", "min", "25 %", "median", "75 %", "max", "max÷median", "<slowest or largest"]);
+        let mut table = Table::new(&[
+            "<metric",
+            "min",
+            "25 %",
+            "median",
+            "75 %",
+            "max",
+            "max÷median",
+            "<slowest or largest",
+        ]);
         let mut zero = Vec::new();
         for s in summaries {
             if s.max == 0 && s.quantiles[0] == 0 {
@@ -248,7 +288,11 @@ impl Page<'_> {
             let mut cells = vec![s.measure.label().to_owned()];
             cells.extend(s.quantiles.iter().map(|q| text::quantity(*q, s.measure.unit())));
             cells.push(or_missing(s.max_to_median, times));
-            cells.push(s.max_task.as_ref().map_or_else(|| "all equal".to_owned(), |t| format!("task {}", task(t))));
+            cells.push(
+                s.max_task
+                    .as_ref()
+                    .map_or_else(|| "all equal".to_owned(), |t| format!("task {}", task(t))),
+            );
             table.row(cells);
         }
         let (heading, lines) = table.lines();
@@ -268,21 +312,31 @@ impl Page<'_> {
         if gaps.is_empty() {
             return;
         }
-        let _ = writeln!(out, "\n{}", self.paint.strong("Gaps: what of this log could not be used"));
+        let _ =
+            writeln!(out, "\n{}", self.paint.strong("Gaps: what of this log could not be used"));
         for gap in gaps.iter().take(GAPS_SHOWN) {
             let mut what = format!("{} × {}", count(gap.n as i64), gap.kind);
             if !gap.detail.is_empty() {
                 let _ = write!(what, " ({})", text::one_line(&gap.detail, 60));
             }
             if !gap.file.is_empty() {
-                let _ = write!(what, ", first in {} at byte {}", text::one_line(&gap.file, 60), gap.first_offset);
+                let _ = write!(
+                    what,
+                    ", first in {} at byte {}",
+                    text::one_line(&gap.file, 60),
+                    gap.first_offset
+                );
             }
             let line = format!("{:5} {}", gap.severity.name(), text::one_line(&what, WIDTH - 8));
             let line = if gap.severity == Severity::Note { line } else { self.paint.notice(&line) };
             let _ = writeln!(out, "  {line}\n        {}", self.paint.faint(gap.meaning));
         }
         if gaps.len() > GAPS_SHOWN {
-            let _ = writeln!(out, "  … and {} more kinds; --format json lists all", gaps.len() - GAPS_SHOWN);
+            let _ = writeln!(
+                out,
+                "  … and {} more kinds; --format json lists all",
+                gaps.len() - GAPS_SHOWN
+            );
         }
     }
 }
@@ -290,15 +344,25 @@ impl Page<'_> {
 fn frame(app: &AppSummary) -> Vec<String> {
     let ended = app.ended_at_ms.is_some();
     vec![
-        app.spark_version.as_ref().map_or("Spark of an unknown version".to_owned(), |v| format!("Spark {}", text::one_line(v, 30))),
-        if app.user.is_empty() { String::new() } else { format!("user {}", text::one_line(&app.user, 30)) },
+        app.spark_version.as_ref().map_or("Spark of an unknown version".to_owned(), |v| {
+            format!("Spark {}", text::one_line(v, 30))
+        }),
+        if app.user.is_empty() {
+            String::new()
+        } else {
+            format!("user {}", text::one_line(&app.user, 30))
+        },
         app.started_at_ms.map_or("start unknown".to_owned(), text::instant),
         match (app.duration_ms, ended) {
             (Some(ms), true) => format!("ran {}", duration(ms)),
-            (Some(ms), false) => format!("{} until the log's last event, no end in it", duration(ms)),
+            (Some(ms), false) => {
+                format!("{} until the log's last event, no end in it", duration(ms))
+            }
             (None, _) => String::new(),
         },
-        app.exit_code.filter(|code| *code != 0).map_or(String::new(), |code| format!("exit code {code}")),
+        app.exit_code
+            .filter(|code| *code != 0)
+            .map_or(String::new(), |code| format!("exit code {code}")),
     ]
 }
 
@@ -308,7 +372,10 @@ fn extent(app: &AppSummary) -> Vec<String> {
         counted(n as i64, one, many) + &failed
     };
     let ran = app.n_stages - app.n_skipped_stages;
-    let mut out = vec![of(app.n_jobs, "job", "jobs", app.n_failed_jobs), of(ran, "stage", "stages", app.n_failed_stages)];
+    let mut out = vec![
+        of(app.n_jobs, "job", "jobs", app.n_failed_jobs),
+        of(ran, "stage", "stages", app.n_failed_stages),
+    ];
     if app.n_skipped_stages > 0 {
         out.push(format!("{} skipped", app.n_skipped_stages));
     }
@@ -343,12 +410,15 @@ fn volume(app: &AppSummary) -> Vec<String> {
 }
 
 fn stage_table(stages: &[&StageLine<'_>], with_output: bool) -> Table {
-    let mut headings = vec!["share", "time", "stage", "tasks", "input", "output", "sh.read", "sh.write", "spill", "GC"];
+    let mut headings = vec![
+        "share", "time", "stage", "tasks", "input", "output", "sh.read", "sh.write", "spill", "GC",
+    ];
     headings.extend(["median", "slowest", "max÷med"]);
     headings.retain(|h| with_output || *h != "output");
     let mut table = Table::new(&headings);
     for s in stages {
-        let size = |n: Option<i64>| or_missing(n, |n| if n == 0 { "0".to_owned() } else { bytes(n) });
+        let size =
+            |n: Option<i64>| or_missing(n, |n| if n == 0 { "0".to_owned() } else { bytes(n) });
         let mut cells = vec![
             percent(s.share),
             or_missing(s.duration_ms, duration),
@@ -375,6 +445,7 @@ fn stage_table(stages: &[&StageLine<'_>], with_output: bool) -> Table {
 
 /// `1234 (index 7)`, with the attempt unless it is the first.
 fn task(task: &views::TaskRef) -> String {
-    let attempt = if task.attempt > 0 { format!(", attempt {}", task.attempt) } else { String::new() };
+    let attempt =
+        if task.attempt > 0 { format!(", attempt {}", task.attempt) } else { String::new() };
     format!("{} (index {}{attempt})", task.task_id, task.index)
 }

@@ -43,7 +43,11 @@ pub(crate) fn bytes(n: i64) -> String {
         value /= 1_024.0;
         unit = next;
     }
-    if value < 99.95 { format!("{sign}{value:.1} {unit}") } else { format!("{sign}{value:.0} {unit}") }
+    if value < 99.95 {
+        format!("{sign}{value:.1} {unit}")
+    } else {
+        format!("{sign}{value:.0} {unit}")
+    }
 }
 
 /// `1,234,567`.
@@ -51,7 +55,7 @@ pub(crate) fn count(n: i64) -> String {
     let digits = n.unsigned_abs().to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -67,12 +71,20 @@ pub(crate) fn counted(n: i64, one: &str, many: &str) -> String {
 /// `12 %`, `0.3 %`.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent > 0.0 && percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    if percent > 0.0 && percent < 9.95 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.0} %")
+    }
 }
 
 /// `1.0×`, `12×`.
 pub(crate) fn times(ratio: f64) -> String {
-    if ratio < 99.95 { format!("{ratio:.1}×") } else { format!("{}×", count(ratio.round() as i64)) }
+    if ratio < 99.95 {
+        format!("{ratio:.1}×")
+    } else {
+        format!("{}×", count(ratio.round() as i64))
+    }
 }
 
 /// A number in its unit.
@@ -94,7 +106,8 @@ pub(crate) fn or_missing<T>(value: Option<T>, write: impl Fn(T) -> String) -> St
 
 /// One line of plain text: control characters, which could move a terminal's cursor, become spaces; cut to `width`.
 pub(crate) fn one_line(text: &str, width: usize) -> String {
-    let mut out: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(width + 1).collect();
+    let mut out: String =
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(width + 1).collect();
     if out.chars().count() > width {
         out = out.chars().take(width.saturating_sub(1)).collect();
         out.push('…');
@@ -108,11 +121,26 @@ mod tests {
 
     #[test]
     fn numbers_as_people_write_them() {
-        let written = [duration(812), duration(4_249), duration(185_000), duration(7_380_000), duration(93_600_000)];
+        let written = [
+            duration(812),
+            duration(4_249),
+            duration(185_000),
+            duration(7_380_000),
+            duration(93_600_000),
+        ];
         assert_eq!(written, ["812 ms", "4.2 s", "3m 05s", "2h 03m", "1d 02h"]);
-        assert_eq!([bytes(512), bytes(1_434), bytes(12 << 30), bytes(1_048_575)], ["512 B", "1.4 KiB", "12.0 GiB", "1.0 MiB"]);
-        assert_eq!([count(0), count(999), count(1_234_567), count(-1_000)], ["0", "999", "1,234,567", "−1,000"]);
-        assert_eq!([percent(0.0), percent(0.003), percent(0.123), percent(1.0)], ["0 %", "0.3 %", "12 %", "100 %"]);
+        assert_eq!(
+            [bytes(512), bytes(1_434), bytes(12 << 30), bytes(1_048_575)],
+            ["512 B", "1.4 KiB", "12.0 GiB", "1.0 MiB"]
+        );
+        assert_eq!(
+            [count(0), count(999), count(1_234_567), count(-1_000)],
+            ["0", "999", "1,234,567", "−1,000"]
+        );
+        assert_eq!(
+            [percent(0.0), percent(0.003), percent(0.123), percent(1.0)],
+            ["0 %", "0.3 %", "12 %", "100 %"]
+        );
         assert_eq!(one_line("a\nb\x1b[31mc", 5), "a b …");
     }
 }

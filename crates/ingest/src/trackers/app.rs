@@ -28,7 +28,7 @@ pub(crate) fn log_start(event: &Value, cx: &mut Context<'_>) -> Option<()> {
     Some(())
 }
 
-pub(crate) fn started(event: &Value, cx: &mut Context<'_>) -> Option<()> {
+pub(crate) fn started(event: &Value, cx: &mut Context<'_>) {
     let at_ms = json::int(event, "Timestamp");
     cx.seen_at(at_ms);
     let text = |key, cx: &mut Context<'_>| json::text(event, key).map(|t| cx.text(t));
@@ -54,17 +54,15 @@ pub(crate) fn started(event: &Value, cx: &mut Context<'_>) -> Option<()> {
         driver_attributes,
         ..std::mem::take(&mut state.app)
     };
-    Some(())
 }
 
-pub(crate) fn ended(event: &Value, cx: &mut Context<'_>) -> Option<()> {
+pub(crate) fn ended(event: &Value, cx: &mut Context<'_>) {
     cx.app.app.ended_at_ms = json::int(event, "Timestamp");
     cx.app.app.exit_code = json::int32(event, "ExitCode").or(json::int32(event, "Exit Code"));
     cx.seen_at(cx.app.app.ended_at_ms);
-    Some(())
 }
 
-pub(crate) fn environment(event: &Value, cx: &mut Context<'_>) -> Option<()> {
+pub(crate) fn environment(event: &Value, cx: &mut Context<'_>) {
     let environment = Environment {
         jvm: cx.pairs(event, "JVM Information"),
         spark: cx.pairs(event, "Spark Properties"),
@@ -78,7 +76,6 @@ pub(crate) fn environment(event: &Value, cx: &mut Context<'_>) -> Option<()> {
         cx.executors.set_cpus_per_task(cpus);
     }
     cx.app.environment = Some(environment);
-    Some(())
 }
 
 pub(crate) fn resource_profile(event: &Value, cx: &mut Context<'_>) -> Option<()> {

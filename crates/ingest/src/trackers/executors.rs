@@ -185,7 +185,14 @@ pub(crate) fn block_manager_added(event: &Value, cx: &mut Context<'_>) -> Option
     Some(())
 }
 
-/// Executors and nodes excluded (blacklisted before 3.1) and taken back.
+/// Whether an event is about executors or nodes being excluded (blacklisted before 3.1) or taken back.
+pub(crate) fn is_exclusion(kind: &str) -> bool {
+    let subject = kind.strip_prefix("SparkListener").unwrap_or_default();
+    (subject.starts_with("Executor") || subject.starts_with("Node"))
+        && ["cluded", "lacklisted"].iter().any(|word| subject.contains(word))
+}
+
+/// Executors and nodes excluded and taken back.
 pub(crate) fn exclusion(
     kind: &str,
     event: &Value,
@@ -250,10 +257,9 @@ pub(crate) fn exclusion(
 fn exclude_for_stage(ids: &[Text], stage: StageAttemptId, stages: &mut stages::Stages, cx: &mut Context<'_>) {
     for id in ids {
         stages.exclude(stage, *id);
-        if let Some(executor) = cx.executors.live.get_mut(id) {
-            if !executor.excluded_in_stages.contains(&stage.stage) {
-                executor.excluded_in_stages.push(stage.stage);
-            }
+        let executor = cx.executors.live.get_mut(id);
+        if let Some(executor) = executor.filter(|e| !e.excluded_in_stages.contains(&stage.stage)) {
+            executor.excluded_in_stages.push(stage.stage);
         }
     }
 }

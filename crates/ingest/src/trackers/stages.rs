@@ -41,6 +41,8 @@ record! {
         /// As last written to the answers.
         published: Option<StageExecutor>,
         n_active: i64,
+        /// Something was reported of it; until then it just has tasks running.
+        reported: bool,
     }
 
     struct LiveStage {
@@ -178,7 +180,6 @@ impl Stages {
             stage.row.status = StageStatus::Skipped;
             insert_sorted(&mut job.now.counts.skipped_stages, id.stage);
             job.now.counts.n_skipped_tasks += stage.row.n_tasks;
-            job.now.counts.n_active_stages -= 1;
             publish(&mut self.published, stage, true);
         }
         let result = event.get("Job Result").unwrap_or(&Value::Null);
@@ -251,7 +252,7 @@ impl Stages {
         for executor in &stage.excluded_executors {
             cx.executors.include_again(*executor, id.stage);
         }
-        for executor in stage.executors.values_mut() {
+        for executor in stage.executors.values_mut().filter(|e| e.reported) {
             executor.published = Some(executor.now.clone());
         }
         if stage.row.counts.n_active != 0 {
@@ -361,6 +362,7 @@ impl Stages {
         }
         if let Some(executor) = Text::from_column(row[C::executor]) {
             let executor = stage.executors.entry(executor).or_default();
+            executor.reported = true;
             raise(&mut executor.now.peak, set);
             executor.now.task_ms += row[C::finished_at_ms] - row[C::launched_at_ms];
             executor.now.n_succeeded += completed;
@@ -396,22 +398,26 @@ impl Stages {
         Some(())
     }
 
-    /// Peaks of an executor for a stage attempt, or for all that are live when the attempt is (−1, −1).
+    /// Peaks of an executor for a stage attempt, or for all that are active when the attempt is (−1, −1).
     pub(crate) fn peaks(&mut self, id: StageAttemptId, executor: Text, set: &ExecutorMetrics) {
         let all = id == StageAttemptId { stage: -1, attempt: -1 };
-        let mut ids: Vec<StageAttemptId> = if all { self.live.keys().copied().collect() } else { vec![id] };
-        ids.sort_unstable();
+        let active = self.live.values().filter(|s| s.row.status == StageStatus::Active).map(|s| s.row.id);
+        let ids: Vec<StageAttemptId> = if all { active.collect() } else { vec![id] };
         for id in ids {
             if let Some(stage) = self.live.get_mut(&id) {
                 raise(&mut stage.row.peak, set);
-                raise(&mut stage.executors.entry(executor).or_default().now.peak, set);
+                let executor = stage.executors.entry(executor).or_default();
+                executor.reported = true;
+                raise(&mut executor.now.peak, set);
             }
         }
     }
 
     pub(crate) fn exclude(&mut self, id: StageAttemptId, executor: Text) {
         if let Some(stage) = self.live.get_mut(&id) {
-            stage.executors.entry(executor).or_default().now.excluded = true;
+            let summary = stage.executors.entry(executor).or_default();
+            summary.reported = true;
+            summary.now.excluded = true;
             if !stage.excluded_executors.contains(&executor) {
                 stage.excluded_executors.push(executor);
             }
@@ -500,7 +506,8 @@ fn publish(published: &mut BTreeMap<StageAttemptId, StageAttempt>, stage: LiveSt
         row.executors = std::mem::take(&mut before.executors);
     }
     for (id, executor) in stage.executors {
-        let shown = if as_it_is { Some(executor.now) } else { executor.published };
+        let now = Some(executor.now).filter(|_| executor.reported);
+        let shown = if as_it_is { now } else { executor.published };
         if let Some(shown) = shown {
             row.executors.insert(id, shown);
         }

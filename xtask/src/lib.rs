@@ -1,0 +1,4 @@
+//! What the repository's programs and tests share.
+#![forbid(unsafe_code)]
+
+pub mod compare;
