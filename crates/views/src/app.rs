@@ -82,7 +82,11 @@ pub fn app_summary(store: &Store, scope: Scope) -> AppSummary {
             .sum(),
         n_failed_tasks: stages.iter().map(|s| s.counts.n_failed).sum(),
         n_killed_tasks: stages.iter().map(|s| s.counts.n_killed).sum(),
-        n_executors: tables.executors.iter().filter(|e| e.total_cores > 0).count(),
+        n_executors: tables
+            .executors
+            .iter()
+            .filter(|e| e.total_cores > 0 || e.n_total_tasks > 0)
+            .count(),
         n_executors_lost: tables.executors.iter().filter(|e| !e.active).count(),
         n_cores_max: cores_max(store),
         task_run_ms: sum(C::executor_run_ms),

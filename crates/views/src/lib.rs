@@ -3,14 +3,20 @@
 #![forbid(unsafe_code)]
 
 mod app;
+mod error;
+mod group;
 mod job;
 mod measure;
+mod pause;
 mod stage;
 mod summary;
 
 pub use app::{AppSummary, GapLine, app_summary, cores_max, gaps, last_event_at_ms};
+pub use error::{TaskError, task_errors};
+pub use group::{NameGroup, by_name};
 pub use job::{JobLine, SqlLine, SqlStatus, jobs, sql_executions};
 pub use measure::{Measure, TaskStatus, Unit, task_status};
+pub use pause::{Busy, Pause, busy};
 pub use stage::{
     SKEW_FLOOR_BYTES, SKEW_RATIO, SMALL_TASK_BYTES, SMALL_TASKS_PER_CORE, Scope, Skew, SmallTasks,
     StageLine, TaskTimes, attempts_of, stages,

@@ -7,6 +7,7 @@ use ingest::{Ended, Glance, Log};
 use serde::Serialize;
 
 use super::{EXIT_CODES, Failure, Outcome, answer, complain};
+use crate::report::Table;
 use crate::text::{self, MISSING, bytes, duration, instant};
 
 /// List the applications whose event logs are in a folder
@@ -124,23 +125,34 @@ fn app(log: &Log, glance: Glance) -> App<'_> {
     }
 }
 
+/// Columns of the list on a terminal.
+const WIDTH: usize = 100;
+
 fn lines(apps: &[App<'_>]) -> String {
-    let mut out = String::new();
+    let mut table =
+        Table::new(&["<application", "<started (UTC)", "ran", "<Spark", "log", "<name"]);
     for app in apps {
         let id = app.id.as_deref().unwrap_or(app.log);
-        let attempt = app.attempt_id.as_ref().map(|a| format!(" #{a}")).unwrap_or_default();
+        let attempt = app.attempt_id.as_ref().map(|a| format!(" attempt {a}")).unwrap_or_default();
         let ran = match (app.started_at_ms, app.ended_at_ms, app.state) {
             (Some(from), Some(to), _) => duration(to - from),
             (_, _, "no-end") => "no end".to_owned(),
             _ => MISSING.to_owned(),
         };
-        let started = app.started_at_ms.map_or(MISSING.to_owned(), instant);
-        let id = text::one_line(&format!("{id}{attempt}"), 38);
-        let version = text::one_line(app.spark_version.as_deref().unwrap_or(MISSING), 7);
-        let name = text::one_line(app.name.as_deref().unwrap_or_default(), 24);
-        let stored = bytes(app.log_bytes as i64);
-        let line = format!("{id:38} {started:23} {ran:>8} {version:7} {stored:>9} {name}");
-        out.push_str(&text::one_line(line.trim_end(), 112));
+        table.row(vec![
+            text::one_line(&format!("{id}{attempt}"), 44),
+            app.started_at_ms
+                .map_or(MISSING.to_owned(), |at| instant(at).trim_end_matches(" UTC").to_owned()),
+            ran,
+            text::one_line(app.spark_version.as_deref().unwrap_or(MISSING), 14),
+            bytes(app.log_bytes as i64),
+            text::one_line(app.name.as_deref().unwrap_or_default(), WIDTH),
+        ]);
+    }
+    let (heading, lines) = table.lines();
+    let mut out = String::new();
+    for line in std::iter::once(heading).chain(lines) {
+        out.push_str(&text::one_line(&line, WIDTH));
         out.push('\n');
     }
     out

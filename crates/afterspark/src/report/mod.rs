@@ -14,6 +14,7 @@ use views::{FIVE_NUMBERS, Scope, Summary};
 use crate::text::Paint;
 
 pub(crate) use csv::field as csv_field;
+pub(crate) use table::Table;
 
 /// The forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -1,7 +1,7 @@
 //! Tables of text with columns as wide as their content, numbers to the right.
 
 /// A table that grows row by row.
-pub(super) struct Table {
+pub(crate) struct Table {
     headings: Vec<&'static str>,
     rows: Vec<Vec<String>>,
     /// Columns that hold words, which stand to the left.
@@ -10,13 +10,13 @@ pub(super) struct Table {
 
 impl Table {
     /// Headings; one that begins with `<` is of a column of words.
-    pub(super) fn new(headings: &[&'static str]) -> Table {
+    pub(crate) fn new(headings: &[&'static str]) -> Table {
         let words = headings.iter().map(|h| h.starts_with('<')).collect();
         let headings = headings.iter().map(|h| h.trim_start_matches('<')).collect();
         Table { headings, rows: Vec::new(), words }
     }
 
-    pub(super) fn row(&mut self, cells: Vec<String>) {
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
@@ -29,12 +29,12 @@ impl Table {
     }
 
     /// Width of a line.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.widths().iter().sum::<usize>() + self.headings.len().saturating_sub(1)
     }
 
     /// The heading line, then the lines of the rows.
-    pub(super) fn lines(&self) -> (String, Vec<String>) {
+    pub(crate) fn lines(&self) -> (String, Vec<String>) {
         let widths = self.widths();
         let line = |cells: &[String]| {
             let padded =
