@@ -22,6 +22,8 @@ use crate::{
 
 /// Stack of a worker: documents nest up to [`lines::JSON_DEPTH_MAX`] deep.
 const STACK_BYTES: usize = 32 << 20;
+/// Text that stays in a core's second-level cache, with the rows made of it, until it was read.
+const BLOCK_BYTES: usize = 512 << 10;
 /// Bytes at the beginning of a log that tell whether it is the same one: few, because a log may have been short then.
 const HEAD_BYTES: usize = 64;
 
@@ -40,7 +42,7 @@ impl Options {
         let share = usize::try_from(memory_bytes / 16).unwrap_or(usize::MAX).max(1 << 20);
         let defaults = Limits::default();
         let limits = Limits {
-            block_bytes: defaults.block_bytes.min(share / n_threads.max(1)).max(64 << 10),
+            block_bytes: BLOCK_BYTES.min(share / n_threads.max(1)).max(64 << 10),
             line_bytes_max: defaults.line_bytes_max.min(share.saturating_mul(2)),
             ..defaults
         };
@@ -235,10 +237,12 @@ impl<S: Sink> Turn<S> {
             self.replay.add_gap(gap);
         }
         let mut last_torn = None;
-        if block.ends_part && !block.bytes.ends_with(b"\n") && !block.bytes.is_empty() {
-            if let Some((_, Item::Gap { kind: GapKind::TornLine, .. })) = batch.items.last() {
-                last_torn = batch.items.pop();
-            }
+        if block.ends_part
+            && !block.bytes.ends_with(b"\n")
+            && let Some((_, Item::Gap { kind: GapKind::TornLine, .. })) = batch.items.last()
+            && !block.bytes.is_empty()
+        {
+            last_torn = batch.items.pop();
         }
         self.replay.apply(batch, file)?;
         let end = self.ends.entry(block.part).or_default();

@@ -156,7 +156,7 @@ impl<S: Sink> Replay<S> {
         }
         let accumulables = &side.accumulables[end.accumulables.0 as usize..end.accumulables.1 as usize];
         let task = NewTask { row: &end.row, accumulables, user: &self.user, executor_metrics: set };
-        self.builder.add_task(end.stage, end.metrics_seen, task)?;
+        self.builder.add_task(end.stage, end.metrics_seen, &task)?;
         if ended.stage_removed {
             self.builder.close_stage(end.stage)?;
         }

@@ -88,7 +88,7 @@ pub(crate) fn task_start(c: &mut Cursor<'_>, batch: &mut Batch) -> Option<()> {
         more = c.more(b'}')?;
     }
     if more && c.eat(b"\"Task Info\":") {
-        task_info(c, &mut info, side)?;
+        *c = task_info(*c, &mut info, side)?;
         has_info = true;
         more = c.more(b'}')?;
     }
@@ -97,7 +97,7 @@ pub(crate) fn task_start(c: &mut Cursor<'_>, batch: &mut Batch) -> Option<()> {
             b"Stage ID" => stage.stage = i32::try_from(c.int()?).ok()?,
             b"Stage Attempt ID" => stage.attempt = i32::try_from(c.int()?).ok()?,
             b"Task Info" => {
-                task_info(c, &mut info, side)?;
+                *c = task_info(*c, &mut info, side)?;
                 has_info = true;
             }
             _ => c.skip_value()?,
@@ -142,7 +142,7 @@ fn fill_task_end(c: &mut Cursor<'_>, end: &mut TaskEnd, side: &mut Side) -> Opti
     }
     macro_rules! info {
         () => {{
-            task_info(c, row.0.first_chunk_mut()?, side)?;
+            *c = task_info(*c, row.0.first_chunk_mut()?, side)?;
             has_info = true;
         }};
     }
@@ -188,7 +188,7 @@ fn ended_well(c: &mut Cursor<'_>) -> Option<bool> {
     Some(success)
 }
 
-fn task_info(c: &mut Cursor<'_>, info: &mut TaskInfo, side: &mut Side) -> Option<()> {
+fn task_info<'b>(mut c: Cursor<'b>, info: &mut TaskInfo, side: &mut Side) -> Option<Cursor<'b>> {
     let mut flags = 0;
     // Spark's reader takes a missing attempt for the first retry
     info[C::attempt as usize] = 1;
@@ -198,18 +198,18 @@ fn task_info(c: &mut Cursor<'_>, info: &mut TaskInfo, side: &mut Side) -> Option
         "Attempt" => info[C::attempt as usize] = c.int()?,
         "Partition ID" => info[C::partition_id as usize] = c.int()?,
         "Launch Time" => info[C::launched_at_ms as usize] = c.int()?,
-        "Executor ID" => info[C::executor as usize] = executor(c, side)?,
-        "Host" => info[C::host as usize] = host(c, side)?,
-        "Locality" => info[C::locality as usize] = locality(c, side)?,
+        "Executor ID" => info[C::executor as usize] = executor(&mut c, side)?,
+        "Host" => info[C::host as usize] = host(&mut c, side)?,
+        "Locality" => info[C::locality as usize] = locality(&mut c, side)?,
         "Speculative" => if c.boolean()? { flags |= TaskFlags::SPECULATIVE },
         "Getting Result Time" => info[C::getting_result_at_ms as usize] = c.int()?,
         "Finish Time" => info[C::finished_at_ms as usize] = c.int()?,
         "Failed" => if c.boolean()? { flags |= TaskFlags::FAILED },
         "Killed" => if c.boolean()? { flags |= TaskFlags::KILLED },
-        "Accumulables" => accumulables(c, side)?,
+        "Accumulables" => c = accumulables(c, side)?,
     });
     info[C::flags as usize] = flags;
-    Some(())
+    Some(c)
 }
 
 #[inline(always)]
@@ -238,47 +238,47 @@ fn locality(c: &mut Cursor<'_>, side: &mut Side) -> Option<i64> {
 
 const INTERNAL: &[u8] = b"internal.metrics.";
 
-fn accumulables(c: &mut Cursor<'_>, side: &mut Side) -> Option<()> {
+fn accumulables<'b>(mut c: Cursor<'b>, side: &mut Side) -> Option<Cursor<'b>> {
     let mut more = c.open(b'[', b']')?;
     while more {
-        let before = *c;
-        if usual_accumulable(c, side).is_none() {
-            *c = before;
-            any_accumulable(c, side)?;
-        }
+        c = match usual_accumulable(c, side) {
+            Some(after) => after,
+            None => any_accumulable(c, side)?,
+        };
         more = c.more(b']')?;
     }
-    Some(())
+    Some(c)
 }
 
 /// An accumulable in the form that Spark 2 to 4 write SQL metrics and `internal.metrics.*` in. Its name and its value so
 /// far are of no use.
 #[inline(always)]
-fn usual_accumulable(c: &mut Cursor<'_>, side: &mut Side) -> Option<()> {
+fn usual_accumulable<'b>(mut c: Cursor<'b>, side: &mut Side) -> Option<Cursor<'b>> {
     let usual = |as_usual: bool| as_usual.then_some(());
     usual(c.eat(b"{\"ID\":"))?;
     let id = c.int()?;
-    usual(c.eat(b",\"Name\":"))?;
-    let name = c.string()?;
-    if name.bytes.starts_with(INTERNAL) {
-        usual(c.eat(b",\"Update\":"))?;
-        c.skip_digits();
-        usual(c.eat(b",\"Value\":"))?;
-        c.skip_digits();
-        return usual(c.eat(b",\"Internal\":true,\"Count Failed Values\":true}"));
+    if c.eat(b",\"Name\":\"internal.metrics.") {
+        // the first closing brace is the end, unless the value is a list of objects
+        let from = c.rest();
+        c.skip_past(b'}')?;
+        let text = &from[..from.len() - c.rest().len()];
+        usual(text.ends_with(b",\"Internal\":true,\"Count Failed Values\":true}"))?;
+        return Some(c);
     }
+    usual(c.eat(b",\"Name\":"))?;
+    c.string()?;
     usual(c.eat(b",\"Update\":\""))?;
     let update = c.int()?;
     usual(c.eat(b"\",\"Value\":\""))?;
     c.skip_digits();
     usual(c.eat(b"\",\"Internal\":true,\"Count Failed Values\":true,\"Metadata\":\"sql\"}"))?;
     side.accumulables.push((u64::try_from(id).ok()?, update));
-    Some(())
+    Some(c)
 }
 
 /// Any accumulable: numbers become column values, a user's are kept as text.
 #[inline(never)]
-fn any_accumulable(c: &mut Cursor<'_>, side: &mut Side) -> Option<()> {
+fn any_accumulable<'b>(mut c: Cursor<'b>, side: &mut Side) -> Option<Cursor<'b>> {
     let (mut id, mut name, mut internal, mut sql) = (None, None, false, false);
     let (mut update, mut value) = (None, None);
     object!(c, {
@@ -299,7 +299,7 @@ fn any_accumulable(c: &mut Cursor<'_>, side: &mut Side) -> Option<()> {
     let update = update.map(unquoted);
     let value = value.map(unquoted);
     add_accumulable(side, id?, name.as_deref(), update.as_deref(), value.as_deref(), internal || sql);
-    Some(())
+    Some(c)
 }
 
 /// Keeps one accumulable where it belongs. Shared with the document reader.
@@ -363,7 +363,9 @@ fn executor_metrics(c: &mut Cursor<'_>, side: &mut Side) -> Option<u32> {
 /// Reads the object of task metrics into the row; a bit for each that was there.
 fn metrics(c: &mut Cursor<'_>, row: &mut TaskRow, memo: &mut Memo) -> Option<u64> {
     let mut metrics = Metrics { row, seen: 0 };
-    metrics.read(c, memo)?;
+    let mut at = *c;
+    metrics.read(&mut at, memo)?;
+    *c = at;
     Some(metrics.seen)
 }
 
@@ -414,18 +416,18 @@ impl Metrics<'_> {
             "Local Bytes Read" => self.set(C::shuffle_local_bytes, c.int()?),
             "Total Records Read" => self.set(C::shuffle_read_rows, c.int()?),
             "Remote Requests Duration" => self.set(C::shuffle_remote_requests_ms, c.int()?),
-            "Push Based Shuffle" => self.read_push(c, memo)?,
+            "Push Based Shuffle" => *c = self.read_push(*c, memo)?,
         });
         Some(())
     }
 
-    fn read_push(&mut self, c: &mut Cursor<'_>, memo: &mut Memo) -> Option<()> {
+    fn read_push<'b>(&mut self, mut c: Cursor<'b>, memo: &mut Memo) -> Option<Cursor<'b>> {
         const PUSH: std::ops::RangeInclusive<usize> =
             C::push_corrupt_merged_chunks as usize..=C::push_remote_merged_requests_ms as usize;
         const ALL_SEEN: u64 = ((1 << (*PUSH.end() + 1 - *PUSH.start())) - 1) << (*PUSH.start() - C::FIRST_METRIC);
         if !memo.push_zero.is_empty() && c.eat(&memo.push_zero) {
             self.seen |= ALL_SEEN;
-            return Some(());
+            return Some(c);
         }
         let before = c.rest();
         object!(c, {
@@ -443,7 +445,7 @@ impl Metrics<'_> {
             memo.push_zero.clear();
             memo.push_zero.extend_from_slice(&before[..before.len() - c.rest().len()]);
         }
-        Some(())
+        Some(c)
     }
 
     #[inline(always)]

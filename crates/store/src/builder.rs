@@ -92,7 +92,7 @@ impl<S: Sink> Builder<S> {
     }
 
     /// Keeps a task attempt. `metrics_seen` has a bit for each metric that its end event named.
-    pub fn add_task(&mut self, id: StageAttemptId, metrics_seen: u64, task: NewTask<'_>) -> std::io::Result<()> {
+    pub fn add_task(&mut self, id: StageAttemptId, metrics_seen: u64, task: &NewTask<'_>) -> std::io::Result<()> {
         let at = self.stage(id);
         let stage = &mut self.stages[at];
         stage.metrics_seen |= metrics_seen;
