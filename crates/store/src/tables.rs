@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{ExecutorMetrics, Text, choices, gap::Gap, record, sql, task::TaskColumn};
+use crate::{StageExecutors, ExecutorMetrics, Text, choices, gap::Gap, record, sql, task::TaskColumn};
 
 /// Pairs in the order of the log.
 pub type Pairs = Vec<(Text, Text)>;
@@ -231,7 +231,7 @@ record! {
         pub locality: BTreeMap<Text, i64>,
         pub sums: MetricSums,
         pub peak: Option<ExecutorMetrics>,
-        pub executors: BTreeMap<Text, StageExecutor>,
+        pub executors: StageExecutors,
         pub resource_profile: i32,
         pub push_based_shuffle: bool,
         pub n_shuffle_mergers: i32,

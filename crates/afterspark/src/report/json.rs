@@ -568,13 +568,14 @@ fn summary<'s>(
         max_to_median: s.max_to_median,
         max_task: s.max_task.as_ref().map(task),
     };
-    let executors = row.into_iter().flat_map(|row| &row.executors);
+    let executors = row.map(|row| row.executors.unpack()).unwrap_or_default();
     StageSummary {
         id: id.stage,
         attempt: id.attempt,
         quantiles: FIVE_NUMBERS,
         metrics: metrics.map(|all| all.iter().map(|s| (s.measure.name(), metric(s))).collect()),
         executors: executors
+            .iter()
             .map(|(id, e)| {
                 let metrics = C::metrics().iter().map(|c| (c.name(), e.sums[*c])).collect();
                 let executor = StageExecutor {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use serde_json::Value;
 use store::{
-    ExecutorMetrics, Job, JobStatus, MetricSums, StageAttempt, StageAttemptId, StageExecutor, StageStatus,
+    ExecutorMetrics, Job, JobStatus, MetricSums, StageAttempt, StageAttemptId, StageExecutor, StageExecutors, StageStatus,
     TaskColumn as C, TaskFlags, TaskRow, Text, record,
 };
 
@@ -502,16 +502,16 @@ impl LiveTask {
 /// instead of as they were last written.
 fn publish(published: &mut BTreeMap<StageAttemptId, StageAttempt>, stage: LiveStage, as_it_is: bool) {
     let mut row = stage.row;
-    if let Some(before) = published.get_mut(&row.id) {
-        row.executors = std::mem::take(&mut before.executors);
-    }
+    let before = published.get(&row.id).map(|before| before.executors.unpack());
+    let mut executors = before.unwrap_or_default();
     for (id, executor) in stage.executors {
         let now = Some(executor.now).filter(|_| executor.reported);
         let shown = if as_it_is { now } else { executor.published };
         if let Some(shown) = shown {
-            row.executors.insert(id, shown);
+            executors.insert(id, shown);
         }
     }
+    row.executors = StageExecutors::pack(&executors);
     published.insert(row.id, row);
 }
 
@@ -551,6 +551,8 @@ fn stage_info(info: &Value, cx: &mut Context<'_>) -> Option<StageAttempt> {
     let attempt = json::int32(info, "Stage Attempt ID").unwrap_or(0);
     let accumulables = json::list(info, "Accumulables")
         .iter()
+        // these repeat the sums of the task metrics
+        .filter(|a| !json::text(a, "Name").is_some_and(|n| n.starts_with("internal.metrics.")))
         .filter_map(|a| {
             let field = |key| a.get(key).map(json::as_text);
             let (update, value) = (field("Update"), field("Value"));
