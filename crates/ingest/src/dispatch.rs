@@ -1,7 +1,7 @@
 //! Which tracker each event that is not about a task belongs to.
 
 use serde_json::Value;
-use store::{StageAttemptId, TextPool};
+use store::{Blobs, StageAttemptId, TextPool};
 
 use crate::{
     batch::Document,
@@ -28,19 +28,20 @@ impl From<Option<()>> for Applied {
 }
 
 /// Hands the event to its tracker.
-pub(crate) fn apply(document: &Document, state: &mut State, texts: &mut TextPool) -> Applied {
-    jobs_and_stages(document, state, texts)
-        .or_else(|| executors_and_blocks(document, state, texts))
-        .or_else(|| sql_and_streaming(document, state, texts))
-        .or_else(|| application(document, state, texts))
+pub(crate) fn apply(document: &Document, state: &mut State, texts: &mut TextPool, blobs: &mut Blobs) -> Applied {
+    jobs_and_stages(document, state, texts, blobs)
+        .or_else(|| executors_and_blocks(document, state, texts, blobs))
+        .or_else(|| sql_and_streaming(document, state, texts, blobs))
+        .or_else(|| application(document, state, texts, blobs))
         .unwrap_or(Applied::UnknownKind)
 }
 
 /// The trackers that others write to beside their own.
 macro_rules! context {
-    ($state:ident, $texts:ident) => {
+    ($state:ident, $texts:ident, $blobs:ident) => {
         &mut Context {
             texts: $texts,
+            blobs: $blobs,
             app: &mut $state.app,
             executors: &mut $state.executors,
             storage: &mut $state.storage,
@@ -48,9 +49,9 @@ macro_rules! context {
     };
 }
 
-fn jobs_and_stages(document: &Document, state: &mut State, texts: &mut TextPool) -> Option<Applied> {
+fn jobs_and_stages(document: &Document, state: &mut State, texts: &mut TextPool, blobs: &mut Blobs) -> Option<Applied> {
     let event = &document.value;
-    let cx = context!(state, texts);
+    let cx = context!(state, texts, blobs);
     let done = match document.kind.as_str() {
         "SparkListenerJobStart" => {
             // jobs outside SQL have no execution, which is not a fault
@@ -88,9 +89,9 @@ fn jobs_and_stages(document: &Document, state: &mut State, texts: &mut TextPool)
     Some(done.into())
 }
 
-fn executors_and_blocks(document: &Document, state: &mut State, texts: &mut TextPool) -> Option<Applied> {
+fn executors_and_blocks(document: &Document, state: &mut State, texts: &mut TextPool, blobs: &mut Blobs) -> Option<Applied> {
     let event = &document.value;
-    let cx = context!(state, texts);
+    let cx = context!(state, texts, blobs);
     let done = match document.kind.as_str() {
         "SparkListenerExecutorAdded" => executors::added(event, cx),
         "SparkListenerExecutorRemoved" => {
@@ -110,9 +111,9 @@ fn executors_and_blocks(document: &Document, state: &mut State, texts: &mut Text
     Some(done.into())
 }
 
-fn sql_and_streaming(document: &Document, state: &mut State, texts: &mut TextPool) -> Option<Applied> {
+fn sql_and_streaming(document: &Document, state: &mut State, texts: &mut TextPool, blobs: &mut Blobs) -> Option<Applied> {
     let event = &document.value;
-    let cx = context!(state, texts);
+    let cx = context!(state, texts, blobs);
     let done = match document.kind.as_str() {
         "SparkListenerSQLExecutionStart" => state.sql.started(event, cx),
         "SparkListenerSQLExecutionEnd" => {
@@ -135,9 +136,9 @@ fn sql_and_streaming(document: &Document, state: &mut State, texts: &mut TextPoo
     Some(done.into())
 }
 
-fn application(document: &Document, state: &mut State, texts: &mut TextPool) -> Option<Applied> {
+fn application(document: &Document, state: &mut State, texts: &mut TextPool, blobs: &mut Blobs) -> Option<Applied> {
     let event = &document.value;
-    let cx = context!(state, texts);
+    let cx = context!(state, texts, blobs);
     let done = match document.kind.as_str() {
         "SparkListenerLogStart" => app::log_start(event, cx),
         "SparkListenerApplicationStart" => {

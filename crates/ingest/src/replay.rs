@@ -168,7 +168,11 @@ impl<S: Sink> Replay<S> {
         let kind = self.builder.text(&document.full_kind);
         *self.state.events_by_kind.entry(kind).or_default() += 1;
         self.state.n_events += 1;
-        match dispatch::apply(document, &mut self.state, &mut self.builder.texts) {
+        self.builder.begin_event();
+        let Builder { texts, blobs, .. } = &mut self.builder;
+        let applied = dispatch::apply(document, &mut self.state, texts, blobs);
+        self.builder.end_event()?;
+        match applied {
             Applied::Done => Ok(None),
             Applied::StageClosed(id) => self.builder.close_stage(id).map(|()| None),
             Applied::Lacking => Ok(Some(GapKind::BadEvent)),

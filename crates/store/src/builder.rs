@@ -4,7 +4,7 @@
 use hashbrown::HashMap;
 
 use crate::{
-    ExecutorMetrics, StageAttemptId, TaskRow, Text, TextPool,
+    Blobs, ExecutorMetrics, StageAttemptId, TaskRow, Text, TextPool,
     chunk::{CHUNK_ROWS, ChunkBuffer, UserAccumulable},
     file::{FileWriter, Sink},
     tables::Tables,
@@ -32,6 +32,8 @@ pub(crate) struct StageTasks {
 /// See the module.
 pub struct Builder<S: Sink> {
     pub texts: TextPool,
+    /// Blobs of the event that is being applied; see [`Builder::begin_event`].
+    pub blobs: Blobs,
     stages: Vec<StageTasks>,
     by_id: HashMap<StageAttemptId, usize>,
     last: usize,
@@ -46,6 +48,7 @@ impl<S: Sink> Builder<S> {
     pub fn new(sink: S, open_bytes_max: usize) -> Result<Self, std::io::Error> {
         Ok(Builder {
             texts: TextPool::default(),
+            blobs: Blobs::default(),
             stages: Vec::new(),
             by_id: HashMap::new(),
             last: 0,
@@ -135,6 +138,17 @@ impl<S: Sink> Builder<S> {
         }
         self.open_bytes = 0;
         Ok(())
+    }
+
+    /// Blobs may be put from now on, until [`Builder::end_event`].
+    pub fn begin_event(&mut self) {
+        self.blobs.begin_at(self.file.chunks_len());
+    }
+
+    /// Writes what was put since [`Builder::begin_event`]. Nothing else may have been written in between.
+    pub fn end_event(&mut self) -> std::io::Result<()> {
+        let waiting = self.blobs.take();
+        if waiting.is_empty() { Ok(()) } else { self.file.append_chunks(&waiting) }
     }
 
     /// A stage attempt will get no more rows, most likely: its open rows leave memory.

@@ -3,6 +3,7 @@
 //! nor the clock nor the file system.
 #![forbid(unsafe_code)]
 
+mod blob;
 mod builder;
 mod chunk;
 mod file;
@@ -16,13 +17,14 @@ mod task;
 mod text;
 mod wire;
 
+pub use blob::{Blob, Blobs};
 pub use builder::{Builder, NewTask};
 pub use chunk::{AccumulableRun, CHUNK_ROWS, Chunk, UserAccumulable};
 pub use file::{FORMAT, Sink};
 pub use gap::{Gap, GapKind, Severity};
 pub use opened::{Bytes, StageTasks, Store};
 pub use packed::Packed;
-pub use sql::{PlanNode, SqlExecution, SqlMetric, SqlPlan};
+pub use sql::{PlanNode, PlanRef, SqlExecution, SqlMetric, SqlPlan};
 pub use stage_executors::StageExecutors;
 pub use tables::*;
 pub use task::{EXECUTOR_METRICS, ExecutorMetrics, TaskColumn, TaskFlags, TaskRow};

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::{
-    Reader, StageAttemptId, TaskColumn, TaskRow, Text, TextPool, Wire,
+    Blob, PlanRef, Reader, SqlPlan, StageAttemptId, TaskColumn, TaskRow, Text, TextPool, Wire,
     chunk::Chunk,
     file::{self, Directory, StageDirectory},
     tables::Tables,
@@ -72,6 +72,16 @@ impl Store {
 
     pub(crate) fn stage_tasks(&self) -> &[StageDirectory] {
         &self.directory.stages
+    }
+
+    /// A value that was written down; empty when it is not there.
+    pub fn blob(&self, blob: Blob) -> &[u8] {
+        file::part(self.chunk_area(), (blob.at, blob.len)).unwrap_or_default()
+    }
+
+    /// A plan of an SQL execution.
+    pub fn plan(&self, plan: &PlanRef) -> Option<SqlPlan> {
+        SqlPlan::get(&mut Reader::new(self.blob(plan.blob.clone())))
     }
 
     /// The task attempts of a stage attempt; none for one that the log does not know.

@@ -1,30 +1,37 @@
 //! SQL executions: plans as trees of nodes, and what the driver reported about them. Values that tasks reported are in
 //! the accumulable columns of the stages that ran them.
 
-use crate::{Text, record, tables::Pairs};
+use crate::{Blob, Text, record, tables::Pairs};
 
 record! {
     pub struct SqlMetric {
-        pub name: Text,
+        pub name: String,
         pub accumulable: i64,
         /// `sum`, `size`, `timing`, `nsTiming`, `average`.
-        pub kind: Text,
+        pub kind: String,
     }
 
     /// One operator; its children follow it in [`SqlPlan::nodes`], depth first.
     pub struct PlanNode {
-        pub name: Text,
-        pub text: Text,
+        pub name: String,
+        pub text: String,
         /// Distance from the root.
         pub depth: u32,
-        pub metadata: Pairs,
+        pub metadata: Vec<(String, String)>,
         pub metrics: Vec<SqlMetric>,
     }
 
-    /// One version of a plan; adaptive execution writes a new one whenever it changes its mind.
+    /// One version of a plan; adaptive execution writes a new one whenever it changes its mind. Plans are most of what a
+    /// log says about SQL, so they stay out of memory: see [`PlanRef`].
     pub struct SqlPlan {
-        pub formatted: Text,
+        pub formatted: String,
         pub nodes: Vec<PlanNode>,
+    }
+
+    /// A plan that is written down; [`crate::Store::plan`] reads it.
+    pub struct PlanRef {
+        pub blob: Blob,
+        pub n_nodes: u32,
     }
 
     pub struct SqlExecution {
@@ -41,9 +48,9 @@ record! {
         /// `None` when the end event does not say; empty when it succeeded.
         pub error: Option<Text>,
         /// The first plan, then each adaptive update.
-        pub plans: Vec<SqlPlan>,
-        /// Metrics that adaptive execution added without a new plan.
-        pub added_metrics: Vec<SqlMetric>,
+        pub plans: Vec<PlanRef>,
+        /// Metrics that adaptive execution added without a new plan: a list of [`SqlMetric`] each.
+        pub added_metrics: Vec<Blob>,
         /// (accumulable, value) as the driver reported them, in log order.
         pub driver_updates: Vec<(i64, i64)>,
         /// (job, succeeded); `None` while it runs.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{StageExecutors, ExecutorMetrics, Text, choices, gap::Gap, record, sql, task::TaskColumn};
+use crate::{Blob, StageExecutors, ExecutorMetrics, Text, choices, gap::Gap, record, sql, task::TaskColumn};
 
 /// Pairs in the order of the log.
 pub type Pairs = Vec<(Text, Text)>;
@@ -318,13 +318,13 @@ record! {
         pub exception: Option<Text>,
         pub job_tags: Vec<Text>,
         /// Each progress report, as the JSON that Spark wrote.
-        pub progress: Vec<Text>,
+        pub progress: Vec<Blob>,
     }
 
     /// An event of the Thrift server or of Connect, as the JSON that Spark wrote.
     pub struct ServerEvent {
         pub kind: Text,
-        pub json: Text,
+        pub json: Blob,
     }
 
     /// Everything but task attempts.

@@ -64,7 +64,7 @@ pub fn sql_executions(store: &Store, scope: Scope) -> Vec<SqlLine<'_>> {
                 status,
                 duration_ms: (row.ended_at_ms.unwrap_or(now_ms) - row.started_at_ms).max(0),
                 n_plan_changes: row.plans.len().saturating_sub(1),
-                n_plan_nodes: row.plans.last().map_or(0, |plan| plan.nodes.len()),
+                n_plan_nodes: row.plans.last().map_or(0, |plan| plan.n_nodes as usize),
             }
         })
         .collect()

@@ -149,8 +149,7 @@ pub(crate) fn streaming(document: &Document, cx: &mut Context<'_>) -> Option<()>
             (query.started_at, query.name, query.job_tags) = (started_at, name, tags);
         }
         "QueryProgressEvent" => {
-            let line = document.line.as_deref().unwrap_or_default();
-            let line = cx.text(line);
+            let line = cx.blobs.put(document.line.as_deref().unwrap_or_default().as_bytes());
             let query = &mut cx.app.queries[at];
             query.name = query.name.or(name);
             query.progress.push(line);
@@ -169,7 +168,7 @@ pub(crate) fn streaming(document: &Document, cx: &mut Context<'_>) -> Option<()>
 
 pub(crate) fn server_event(document: &Document, cx: &mut Context<'_>) -> Option<()> {
     let kind = cx.text(&document.kind);
-    let json = cx.text(document.line.as_deref()?);
+    let json = cx.blobs.put(document.line.as_deref()?.as_bytes());
     cx.app.server_events.push(ServerEvent { kind, json });
     Some(())
 }

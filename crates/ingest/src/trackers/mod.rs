@@ -7,13 +7,14 @@ pub(crate) mod sql;
 pub(crate) mod stages;
 
 use serde_json::Value;
-use store::{Pairs, Text, TextPool};
+use store::{Blobs, Pairs, Text, TextPool};
 
 use crate::json;
 
 /// What the trackers of jobs and stages may touch beside their own.
 pub(crate) struct Context<'a> {
     pub(crate) texts: &'a mut TextPool,
+    pub(crate) blobs: &'a mut Blobs,
     pub(crate) app: &'a mut app::AppState,
     pub(crate) executors: &'a mut executors::Executors,
     pub(crate) storage: &'a mut rdd::Storage,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use store::{PlanNode, SqlExecution, SqlMetric, SqlPlan, record};
+use store::{PlanNode, PlanRef, SqlExecution, SqlMetric, SqlPlan, Wire, record};
 
 use crate::{json, trackers::Context};
 
@@ -61,8 +61,9 @@ impl Sql {
 
     pub(crate) fn adaptive_metrics(&mut self, event: &Value, cx: &mut Context<'_>) -> Option<()> {
         let metrics: Vec<SqlMetric> =
-            json::list(event, "sqlPlanMetrics").iter().filter_map(|m| metric(m, cx)).collect();
-        self.executions.get_mut(&json::int(event, "executionId")?)?.added_metrics.extend(metrics);
+            json::list(event, "sqlPlanMetrics").iter().filter_map(metric).collect();
+        let execution = self.executions.get_mut(&json::int(event, "executionId")?)?;
+        execution.added_metrics.push(cx.blobs.put(&bytes(&metrics)));
         Some(())
     }
 
@@ -106,30 +107,44 @@ impl Sql {
     }
 }
 
-fn metric(metric: &Value, cx: &mut Context<'_>) -> Option<SqlMetric> {
+/// The form that blobs are kept in.
+fn bytes(value: &impl Wire) -> Vec<u8> {
+    let mut out = Vec::new();
+    value.put(&mut out);
+    out
+}
+
+fn owned(value: &Value, key: &str) -> String {
+    json::text(value, key).unwrap_or_default().to_owned()
+}
+
+fn metric(metric: &Value) -> Option<SqlMetric> {
     Some(SqlMetric {
-        name: cx.text(json::text(metric, "name")?),
+        name: json::text(metric, "name")?.to_owned(),
         accumulable: json::int(metric, "accumulatorId")?,
-        kind: cx.text(json::text(metric, "metricType").unwrap_or_default()),
+        kind: owned(metric, "metricType"),
     })
 }
 
-fn plan(event: &Value, cx: &mut Context<'_>) -> SqlPlan {
-    let formatted = cx.text(json::text(event, "physicalPlanDescription").unwrap_or_default());
+fn plan(event: &Value, cx: &mut Context<'_>) -> PlanRef {
     let mut nodes = Vec::new();
-    let mut open: Vec<(&Value, u32)> = event.get("sparkPlanInfo").map(|root| (root, 0)).into_iter().collect();
+    let mut open: Vec<(&Value, u32)> =
+        event.get("sparkPlanInfo").map(|root| (root, 0)).into_iter().collect();
     while let Some((node, depth)) = open.pop() {
         if nodes.len() >= PLAN_NODES_MAX {
             break;
         }
+        let metadata = json::pairs(node, "metadata").into_iter();
         nodes.push(PlanNode {
-            name: cx.text(json::text(node, "nodeName").unwrap_or_default()),
-            text: cx.text(json::text(node, "simpleString").unwrap_or_default()),
+            name: owned(node, "nodeName"),
+            text: owned(node, "simpleString"),
             depth,
-            metadata: cx.pairs(node, "metadata"),
-            metrics: json::list(node, "metrics").iter().filter_map(|m| metric(m, cx)).collect(),
+            metadata: metadata.map(|(key, value)| (key.to_owned(), value.into_owned())).collect(),
+            metrics: json::list(node, "metrics").iter().filter_map(metric).collect(),
         });
         open.extend(json::list(node, "children").iter().rev().map(|child| (child, depth + 1)));
     }
-    SqlPlan { formatted, nodes }
+    let n_nodes = nodes.len() as u32;
+    let plan = SqlPlan { formatted: owned(event, "physicalPlanDescription"), nodes };
+    PlanRef { blob: cx.blobs.put(&bytes(&plan)), n_nodes }
 }
