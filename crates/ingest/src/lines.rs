@@ -66,22 +66,37 @@ fn refused(line: &[u8], at_edge: bool) -> Item {
 /// `false` when the line is not a JSON object with an event in it.
 fn read_line(line: &[u8], offset: u64, batch: &mut Batch) -> bool {
     let mut cursor = scan::Cursor::new(line);
-    if cursor.eat(b"{\"Event\":\"SparkListenerTask") {
-        let before = (batch.side.accumulables.len(), batch.side.user.len());
-        if cursor.eat(b"End\"") {
-            if task_line::task_end(&mut cursor, batch).is_some() {
-                batch.items.push((offset, Item::TaskEnd((batch.ends.len() - 1) as u32)));
-                return true;
+    let item = match event_name(&mut cursor).unwrap_or_default() {
+        b"SparkListenerTaskEnd" => {
+            let before = (batch.side.accumulables.len(), batch.side.user.len());
+            let read = task_line::task_end(&mut cursor, batch);
+            if read.is_none() {
+                batch.side.accumulables.truncate(before.0);
+                batch.side.user.truncate(before.1);
+                // sets stay: the memo may point to one
             }
-        } else if cursor.eat(b"Start\"") && task_line::task_start(&mut cursor, batch).is_some() {
-            batch.items.push((offset, Item::TaskStart((batch.starts.len() - 1) as u32)));
-            return true;
+            read.map(|()| Item::TaskEnd((batch.ends.len() - 1) as u32))
         }
-        batch.side.accumulables.truncate(before.0);
-        batch.side.user.truncate(before.1);
-        // sets stay: the memo may point to one
+        b"SparkListenerTaskStart" => {
+            task_line::task_start(&mut cursor, batch).map(|()| Item::TaskStart((batch.starts.len() - 1) as u32))
+        }
+        _ => None,
+    };
+    if let Some(item) = item {
+        batch.items.push((offset, item));
+        return true;
     }
     read_document(line, offset, batch)
+}
+
+/// The name, if it is the line's first member, as it is in all that Spark writes.
+#[inline(always)]
+fn event_name<'b>(c: &mut scan::Cursor<'b>) -> Option<&'b [u8]> {
+    if !c.eat(b"{\"Event\":") {
+        let first = c.open(b'{', b'}')? && c.any_key()?.bytes == b"Event";
+        first.then_some(())?;
+    }
+    Some(c.string()?.bytes)
 }
 
 fn read_document(line: &[u8], offset: u64, batch: &mut Batch) -> bool {

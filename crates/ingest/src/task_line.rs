@@ -6,6 +6,8 @@
 //! one comparison); `internal.metrics.*` accumulables repeat the task metrics and are jumped over.
 //! A line that does not fit (`None`) is read again as a JSON document by [`crate::task_document`].
 
+use std::borrow::Cow;
+
 use scan::{Cursor, RawStr, object};
 use store::{EXECUTOR_METRICS, ExecutorMetrics, StageAttemptId, TaskColumn as C, TaskFlags, TaskRow, Text, TextPool};
 
@@ -237,6 +239,7 @@ fn locality(c: &mut Cursor<'_>, side: &mut Side) -> Option<i64> {
 }
 
 const INTERNAL: &[u8] = b"internal.metrics.";
+const INTERNAL_TAIL: &[u8] = b",\"Internal\":true,\"Count Failed Values\":true}";
 
 fn accumulables<'b>(mut c: Cursor<'b>, side: &mut Side) -> Option<Cursor<'b>> {
     let mut more = c.open(b'[', b']')?;
@@ -262,7 +265,8 @@ fn usual_accumulable<'b>(mut c: Cursor<'b>, side: &mut Side) -> Option<Cursor<'b
         let from = c.rest();
         c.skip_past(b'}')?;
         let text = &from[..from.len() - c.rest().len()];
-        usual(text.ends_with(b",\"Internal\":true,\"Count Failed Values\":true}"))?;
+        let tail = text.len().checked_sub(INTERNAL_TAIL.len())?;
+        usual(Cursor::new(&text[tail..]).eat(INTERNAL_TAIL))?;
         return Some(c);
     }
     usual(c.eat(b",\"Name\":"))?;
@@ -283,23 +287,20 @@ fn any_accumulable<'b>(mut c: Cursor<'b>, side: &mut Side) -> Option<Cursor<'b>>
     let (mut update, mut value) = (None, None);
     object!(c, {
         "ID" => id = Some(c.int()?),
-        "Name" => name = Some(c.string()?.decode().into_owned()),
+        "Name" => name = Some(c.string()?.decode()),
         "Update" => update = Some(c.raw_value()?),
         "Value" => value = Some(c.raw_value()?),
         "Internal" => internal = c.boolean()?,
         "Metadata" => sql = c.raw_value()? == b"\"sql\"",
     });
-    let unquoted = |raw: &[u8]| {
-        let mut inner = Cursor::new(raw);
-        match inner.string() {
-            Some(text) => text.decode().into_owned(),
-            None => String::from_utf8_lossy(raw).into_owned(),
-        }
-    };
-    let update = update.map(unquoted);
-    let value = value.map(unquoted);
+    let (update, value) = (update.map(unquoted), value.map(unquoted));
     add_accumulable(side, id?, name.as_deref(), update.as_deref(), value.as_deref(), internal || sql);
     Some(c)
+}
+
+/// The text of a string, or any other value as it stands.
+fn unquoted(raw: &[u8]) -> Cow<'_, str> {
+    Cursor::new(raw).string().map_or_else(|| String::from_utf8_lossy(raw), |text| text.decode())
 }
 
 /// Keeps one accumulable where it belongs. Shared with the document reader.
@@ -328,7 +329,7 @@ pub(crate) fn add_accumulable(
 
 fn executor_metrics(c: &mut Cursor<'_>, side: &mut Side) -> Option<u32> {
     let (known, set) = &side.memo.executor_metrics;
-    if !known.is_empty() && c.eat(known) {
+    if !known.is_empty() && c.eat_text(known) {
         return Some(*set);
     }
     let before = c.rest();
@@ -425,7 +426,7 @@ impl Metrics<'_> {
         const PUSH: std::ops::RangeInclusive<usize> =
             C::push_corrupt_merged_chunks as usize..=C::push_remote_merged_requests_ms as usize;
         const ALL_SEEN: u64 = ((1 << (*PUSH.end() + 1 - *PUSH.start())) - 1) << (*PUSH.start() - C::FIRST_METRIC);
-        if !memo.push_zero.is_empty() && c.eat(&memo.push_zero) {
+        if !memo.push_zero.is_empty() && c.eat_text(&memo.push_zero) {
             self.seen |= ALL_SEEN;
             return Some(c);
         }

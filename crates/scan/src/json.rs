@@ -12,6 +12,9 @@
 /// How deeply [`Cursor::skip_value`] follows nested values before it gives up.
 pub const DEPTH_MAX: u32 = 1_000;
 
+/// A comparison with so many bytes becomes a few loads, with more a call.
+const INLINED_BYTES: usize = 32;
+
 /// A position in one line.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'a> {
@@ -37,16 +40,25 @@ impl<'a> Cursor<'a> {
         self.rest
     }
 
-    /// Consumes `literal` if it comes next.
+    /// Consumes `literal`, a constant of at most 64 bytes, if it comes next.
     #[inline(always)]
     pub fn eat(&mut self, literal: &[u8]) -> bool {
-        match self.rest.strip_prefix(literal) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
+        debug_assert!(literal.len() <= 2 * INLINED_BYTES);
+        let Some((next, rest)) = self.rest.split_at_checked(literal.len()) else { return false };
+        let (first, second) = literal.split_at(literal.len().min(INLINED_BYTES));
+        let equal = next[..first.len()] == *first && next[first.len()..] == *second;
+        if equal {
+            self.rest = rest;
         }
+        equal
+    }
+
+    /// Consumes `text` of any length if it comes next.
+    #[inline(always)]
+    pub fn eat_text(&mut self, text: &[u8]) -> bool {
+        let rest = self.rest.strip_prefix(text);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
     }
 
     /// Consumes the first `n` bytes; `None` when there are fewer.
@@ -404,9 +416,9 @@ fn is_scalar_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')
 }
 
-impl RawStr<'_> {
+impl<'a> RawStr<'a> {
     /// The text with escapes resolved; what is not UTF-8 or no valid escape becomes U+FFFD.
-    pub fn decode(&self) -> std::borrow::Cow<'_, str> {
+    pub fn decode(&self) -> std::borrow::Cow<'a, str> {
         if !self.escaped {
             return String::from_utf8_lossy(self.bytes);
         }
