@@ -6,7 +6,7 @@ use crate::{
     Blob, PlanRef, Reader, SqlPlan, StageAttemptId, TaskColumn, TaskRow, Text, TextPool, Wire,
     chunk::Chunk,
     file::{self, Directory, StageDirectory},
-    tables::Tables,
+    tables::{StageAttempt, Tables},
     text::TextSection,
 };
 
@@ -72,6 +72,12 @@ impl Store {
 
     pub(crate) fn stage_tasks(&self) -> &[StageDirectory] {
         &self.directory.stages
+    }
+
+    /// A stage attempt by its id.
+    pub fn stage(&self, id: StageAttemptId) -> Option<&StageAttempt> {
+        let at = self.tables.stages.binary_search_by_key(&id, |stage| stage.id).ok()?;
+        self.tables.stages.get(at)
     }
 
     /// A value that was written down; empty when it is not there.

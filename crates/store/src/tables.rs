@@ -332,6 +332,7 @@ record! {
         pub app: App,
         pub environment: Option<Environment>,
         pub resource_profiles: Vec<ResourceProfile>,
+        /// In the order of their ids, as are the stages.
         pub jobs: Vec<Job>,
         pub stages: Vec<StageAttempt>,
         pub executors: Vec<Executor>,

@@ -95,11 +95,12 @@ impl Apps {
         apps.sort_by(|a, b| {
             (b.started_at_ms, &a.id, &a.attempt_id).cmp(&(a.started_at_ms, &b.id, &b.attempt_id))
         });
-        answer(&match self.format {
+        let list = match self.format {
             ListFormat::Text => lines(&apps),
             ListFormat::Json => serde_json::to_string_pretty(&apps).unwrap_or_default() + "\n",
             ListFormat::Csv => csv(&apps),
-        })?;
+        };
+        answer(|out| out.write_all(list.as_bytes()))?;
         Ok(outcome)
     }
 }

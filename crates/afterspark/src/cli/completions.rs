@@ -17,7 +17,7 @@ impl Completions {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Arguments::command(), "afterspark", &mut script);
-        answer(&String::from_utf8_lossy(&script))?;
+        answer(|out| out.write_all(&script))?;
         Ok(Outcome::Done)
     }
 }

@@ -71,7 +71,7 @@ impl Report {
             };
             match self.report(log, &cache, options, &mut warn) {
                 Ok(report) => {
-                    answer(&writer.next(&report))?;
+                    answer(|out| writer.next(&report, out))?;
                     n_shown += 1;
                 }
                 Err(failure) => {
@@ -81,7 +81,7 @@ impl Report {
             }
         }
         if n_shown > 0 {
-            answer(&writer.end())?;
+            answer(|out| writer.end(out))?;
         }
         Ok(outcome)
     }

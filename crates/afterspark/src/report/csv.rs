@@ -1,7 +1,10 @@
 //! The report as CSV (RFC 4180): a line for each stage attempt, or with `--stage` a line for each metric of each.
 //! Empty where the log does not say. Text that a spreadsheet could take for a formula is set off with an apostrophe.
 
-use store::TaskColumn as C;
+use std::io;
+
+use store::{StageAttemptId, TaskColumn as C};
+use views::Summary;
 
 use super::{Report, Writer};
 
@@ -40,48 +43,48 @@ fn ratio(n: Option<f64>) -> String {
 }
 
 impl Writer for Csv {
-    fn next(&mut self, report: &Report) -> String {
+    fn next(&mut self, report: &Report, to: &mut dyn io::Write) -> io::Result<()> {
         let summary = !report.stages.is_empty();
-        let mut out = String::new();
         if std::mem::replace(&mut self.first, false) {
-            out.push_str(if summary { SUMMARY } else { STAGES });
+            to.write_all(if summary { SUMMARY } else { STAGES }.as_bytes())?;
         }
         let app = &report.store.tables().app;
         let id = |text: Option<store::Text>| {
             text.map_or_else(String::new, |t| field(report.store.text(t)))
         };
         let app = format!("{},{}", id(app.id), id(app.attempt_id));
-        let lines = if summary { summaries(report) } else { stages(report) };
-        for line in lines {
-            out.push_str(&app);
-            for cell in line {
-                out.push(',');
-                out.push_str(&cell);
-            }
-            out.push('\n');
+        if !summary {
+            return lines(&app, stages(report), to);
         }
-        out
+        for id in &report.stages {
+            lines(&app, summaries(*id, &report.summaries(*id).unwrap_or_default()), to)?;
+        }
+        Ok(())
     }
 
-    fn end(&mut self) -> String {
-        String::new()
+    fn end(&mut self, _to: &mut dyn io::Write) -> io::Result<()> {
+        Ok(())
     }
 }
 
-fn summaries(report: &Report) -> Vec<Vec<String>> {
-    let mut lines = Vec::new();
-    for (id, summaries) in &report.stages {
-        for s in summaries.iter().flatten() {
-            let mut line =
-                vec![id.stage.to_string(), id.attempt.to_string(), s.measure.name().to_owned()];
-            line.extend(s.quantiles.iter().map(ToString::to_string));
-            line.push(ratio(s.max_to_median));
-            line.push(number(s.max_task.map(|t| t.task_id)));
-            line.push(number(s.max_task.map(|t| t.index)));
-            lines.push(line);
-        }
+fn lines(app: &str, lines: Vec<Vec<String>>, to: &mut dyn io::Write) -> io::Result<()> {
+    for line in lines {
+        writeln!(to, "{app},{}", line.join(","))?;
     }
-    lines
+    Ok(())
+}
+
+fn summaries(id: StageAttemptId, summaries: &[Summary]) -> Vec<Vec<String>> {
+    let line = |s: &Summary| {
+        let mut line =
+            vec![id.stage.to_string(), id.attempt.to_string(), s.measure.name().to_owned()];
+        line.extend(s.quantiles.iter().map(ToString::to_string));
+        line.push(ratio(s.max_to_median));
+        line.push(number(s.max_task.map(|t| t.task_id)));
+        line.push(number(s.max_task.map(|t| t.index)));
+        line
+    };
+    summaries.iter().map(line).collect()
 }
 
 fn stages(report: &Report) -> Vec<Vec<String>> {

@@ -2,9 +2,10 @@
 //! Members of which the log says nothing are absent.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use serde::Serialize;
-use store::{EXECUTOR_METRICS, JobStatus, StageStatus, Store, TaskColumn as C};
+use store::{EXECUTOR_METRICS, JobStatus, StageAttemptId, StageStatus, Store, TaskColumn as C};
 use views::{FIVE_NUMBERS, SqlStatus, StageLine, Summary, TaskRef};
 
 use super::{Report, Writer};
@@ -17,23 +18,35 @@ pub(super) struct Json {
 }
 
 impl Writer for Json {
-    fn next(&mut self, report: &Report) -> String {
-        let begin = if std::mem::replace(&mut self.first, false) {
-            format!("{{\"format\":\"afterspark-report\",\"version\":{VERSION},\"applications\":[\n")
+    fn next(&mut self, report: &Report, to: &mut dyn io::Write) -> io::Result<()> {
+        if std::mem::replace(&mut self.first, false) {
+            writeln!(
+                to,
+                "{{\"format\":\"afterspark-report\",\"version\":{VERSION},\"applications\":["
+            )?;
         } else {
-            ",\n".to_owned()
-        };
-        // the types below hold nothing that JSON cannot
-        begin + &serde_json::to_string_pretty(&application(report)).unwrap_or_default()
+            to.write_all(b",\n")?;
+        }
+        let stages = views::stages(&report.store, report.scope);
+        Ok(serde_json::to_writer_pretty(to, &application(report, &stages))?)
     }
 
-    fn end(&mut self) -> String {
-        "\n]}\n".to_owned()
+    fn end(&mut self, to: &mut dyn io::Write) -> io::Result<()> {
+        to.write_all(b"\n]}\n")
+    }
+}
+
+/// A list whose elements are shaped when they are written, one at a time: an application can have 100,000 stages.
+struct Each<'s, T, F>(&'s [T], F);
+
+impl<T, S: Serialize, F: Fn(&T) -> S> Serialize for Each<'_, T, F> {
+    fn serialize<W: serde::Serializer>(&self, to: W) -> Result<W::Ok, W::Error> {
+        to.collect_seq(self.0.iter().map(&self.1))
     }
 }
 
 #[derive(Serialize)]
-struct Application<'s> {
+struct Application<'s, Stages: Serialize, Summaries: Serialize> {
     log: &'s str,
     application: Frame,
     totals: Totals,
@@ -41,14 +54,14 @@ struct Application<'s> {
     since_stage: Option<i32>,
     jobs: Vec<Job<'s>>,
     /// Longest first.
-    stages: Vec<Stage<'s>>,
+    stages: Stages,
     sql_executions: Vec<Sql<'s>>,
     executors: Vec<Executor<'s>>,
     events_by_kind: BTreeMap<&'s str, u64>,
     gaps: Vec<Gap>,
     /// What was asked for with `--stage`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    stage_summaries: Vec<StageSummary<'s>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage_summaries: Option<Summaries>,
 }
 
 #[derive(Serialize)]
@@ -312,7 +325,10 @@ struct StageExecutor {
     metrics: BTreeMap<&'static str, i64>,
 }
 
-fn application(report: &Report) -> Application<'_> {
+fn application<'s>(
+    report: &'s Report,
+    stages: &'s [StageLine<'s>],
+) -> Application<'s, impl Serialize, impl Serialize> {
     let store = &report.store;
     let app = views::app_summary(store, report.scope);
     Application {
@@ -354,10 +370,7 @@ fn application(report: &Report) -> Application<'_> {
         },
         since_stage: report.scope.since_stage,
         jobs: views::jobs(store, report.scope).iter().map(|job| self::job(store, job)).collect(),
-        stages: views::stages(store, report.scope)
-            .iter()
-            .map(|stage| self::stage(store, stage))
-            .collect(),
+        stages: Each(stages, |line: &StageLine<'s>| stage(store, line)),
         sql_executions: views::sql_executions(store, report.scope)
             .iter()
             .map(|sql| self::sql(store, sql))
@@ -375,11 +388,11 @@ fn application(report: &Report) -> Application<'_> {
             .map(|(kind, n)| (store.text(*kind), *n))
             .collect(),
         gaps: views::gaps(store).into_iter().map(gap).collect(),
-        stage_summaries: report
-            .stages
-            .iter()
-            .map(|(id, s)| summary(store, *id, s.as_deref()))
-            .collect(),
+        stage_summaries: (!report.stages.is_empty()).then(|| {
+            Each(&report.stages, |id: &StageAttemptId| {
+                summary(store, *id, report.summaries(*id).as_deref())
+            })
+        }),
     }
 }
 
@@ -557,10 +570,10 @@ fn gap(gap: views::GapLine) -> Gap {
 
 fn summary<'s>(
     store: &'s Store,
-    id: store::StageAttemptId,
+    id: StageAttemptId,
     metrics: Option<&[Summary]>,
 ) -> StageSummary<'s> {
-    let row = store.tables().stages.iter().find(|row| row.id == id);
+    let row = store.stage(id);
     let metric = |s: &Summary| Metric {
         values: s.quantiles.clone(),
         as_spark: s.as_spark.clone(),

@@ -1,6 +1,7 @@
 //! The report as Markdown, for issues, chats and wikis. Text from the log is escaped: it comes from strangers.
 
 use std::fmt::Write;
+use std::io;
 
 use store::TaskColumn as C;
 
@@ -34,22 +35,24 @@ fn escape(text: &str, width: usize) -> String {
 }
 
 impl Writer for Markdown {
-    fn next(&mut self, report: &Report) -> String {
+    fn next(&mut self, report: &Report, to: &mut dyn io::Write) -> io::Result<()> {
         let mut out = String::new();
         if !std::mem::replace(&mut self.first, false) {
             out.push('\n');
         }
         head(report, &mut out);
         stages(report, &mut out);
-        for (id, summaries) in &report.stages {
-            stage(*id, summaries.as_deref(), &mut out);
+        for id in &report.stages {
+            to.write_all(out.as_bytes())?;
+            out.clear();
+            stage(*id, report.summaries(*id).as_deref(), &mut out);
         }
         gaps(report, &mut out);
-        out
+        to.write_all(out.as_bytes())
     }
 
-    fn end(&mut self) -> String {
-        String::new()
+    fn end(&mut self, _to: &mut dyn io::Write) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ mod markdown;
 mod table;
 mod text;
 
+use std::io;
 use std::str::FromStr;
 
 use store::{StageAttemptId, Store};
@@ -55,8 +56,8 @@ pub(crate) struct Report {
     /// Name of the log's file or folder.
     pub(crate) log: String,
     pub(crate) scope: Scope,
-    /// The stage attempts that were asked for; no summaries when no task of one succeeded.
-    pub(crate) stages: Vec<(StageAttemptId, Option<Vec<Summary>>)>,
+    /// The stage attempts whose summaries were asked for. They are worked out when they are written, one at a time.
+    pub(crate) stages: Vec<StageAttemptId>,
 }
 
 /// Puts the answers together; the error says which stage is not there.
@@ -82,15 +83,20 @@ pub(crate) fn of(
     }
     ids.sort_unstable();
     ids.dedup();
-    let stages =
-        ids.into_iter().map(|id| (id, views::summaries(&store, id, &FIVE_NUMBERS))).collect();
-    Ok(Report { store, log: log.to_owned(), scope, stages })
+    Ok(Report { store, log: log.to_owned(), scope, stages: ids })
+}
+
+impl Report {
+    /// The five-number summaries of a stage attempt; `None` when no task of it succeeded.
+    fn summaries(&self, id: StageAttemptId) -> Option<Vec<Summary>> {
+        views::summaries(&self.store, id, &FIVE_NUMBERS)
+    }
 }
 
 /// Writes reports one after the other into one answer.
 pub(crate) trait Writer {
-    fn next(&mut self, report: &Report) -> String;
-    fn end(&mut self) -> String;
+    fn next(&mut self, report: &Report, out: &mut dyn io::Write) -> io::Result<()>;
+    fn end(&mut self, out: &mut dyn io::Write) -> io::Result<()>;
 }
 
 pub(crate) fn writer(format: Format, paint: Paint) -> Box<dyn Writer> {

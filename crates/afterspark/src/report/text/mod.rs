@@ -3,6 +3,7 @@
 mod stages;
 
 use std::fmt::Write;
+use std::io;
 
 use store::{JobStatus, Severity, StageStatus};
 use views::{AppSummary, StageLine};
@@ -21,7 +22,7 @@ pub(super) struct Text {
 }
 
 impl Writer for Text {
-    fn next(&mut self, report: &Report) -> String {
+    fn next(&mut self, report: &Report, to: &mut dyn io::Write) -> io::Result<()> {
         let mut out = String::new();
         if !std::mem::replace(&mut self.first, false) {
             let _ = writeln!(out, "\n{}\n", "─".repeat(WIDTH));
@@ -32,15 +33,17 @@ impl Writer for Text {
         page.failures(&mut out);
         page.stages(&mut out);
         page.jobs(&mut out);
-        for (id, summaries) in &report.stages {
-            page.summary(*id, summaries.as_deref(), &mut out);
+        for id in &report.stages {
+            to.write_all(out.as_bytes())?;
+            out.clear();
+            page.summary(*id, report.summaries(*id).as_deref(), &mut out);
         }
         page.gaps(&mut out);
-        out
+        to.write_all(out.as_bytes())
     }
 
-    fn end(&mut self) -> String {
-        String::new()
+    fn end(&mut self, _to: &mut dyn io::Write) -> io::Result<()> {
+        Ok(())
     }
 }
 
