@@ -65,7 +65,12 @@ pub(crate) enum Item {
     /// Index in [`Batch::ends`].
     TaskEnd(u32),
     Event(Box<Document>),
-    Gap { kind: store::GapKind, detail: String, n: u64, bytes: u64 },
+    Gap {
+        kind: store::GapKind,
+        detail: String,
+        n: u64,
+        bytes: u64,
+    },
 }
 
 /// See the module.

@@ -28,7 +28,12 @@ impl From<Option<()>> for Applied {
 }
 
 /// Hands the event to its tracker.
-pub(crate) fn apply(document: &Document, state: &mut State, texts: &mut TextPool, blobs: &mut Blobs) -> Applied {
+pub(crate) fn apply(
+    document: &Document,
+    state: &mut State,
+    texts: &mut TextPool,
+    blobs: &mut Blobs,
+) -> Applied {
     jobs_and_stages(document, state, texts, blobs)
         .or_else(|| executors_and_blocks(document, state, texts, blobs))
         .or_else(|| sql_and_streaming(document, state, texts, blobs))
@@ -49,7 +54,12 @@ macro_rules! context {
     };
 }
 
-fn jobs_and_stages(document: &Document, state: &mut State, texts: &mut TextPool, blobs: &mut Blobs) -> Option<Applied> {
+fn jobs_and_stages(
+    document: &Document,
+    state: &mut State,
+    texts: &mut TextPool,
+    blobs: &mut Blobs,
+) -> Option<Applied> {
     let event = &document.value;
     let cx = context!(state, texts, blobs);
     let done = match document.kind.as_str() {
@@ -83,13 +93,20 @@ fn jobs_and_stages(document: &Document, state: &mut State, texts: &mut TextPool,
             Some(())
         }
         "SparkListenerStageExecutorMetrics" => stage_executor_metrics(event, &mut state.stages, cx),
-        "SparkListenerExecutorMetricsUpdate" => executor_metrics_update(event, &mut state.stages, cx),
+        "SparkListenerExecutorMetricsUpdate" => {
+            executor_metrics_update(event, &mut state.stages, cx)
+        }
         _ => return None,
     };
     Some(done.into())
 }
 
-fn executors_and_blocks(document: &Document, state: &mut State, texts: &mut TextPool, blobs: &mut Blobs) -> Option<Applied> {
+fn executors_and_blocks(
+    document: &Document,
+    state: &mut State,
+    texts: &mut TextPool,
+    blobs: &mut Blobs,
+) -> Option<Applied> {
     let event = &document.value;
     let cx = context!(state, texts, blobs);
     let done = match document.kind.as_str() {
@@ -105,13 +122,20 @@ fn executors_and_blocks(document: &Document, state: &mut State, texts: &mut Text
         "SparkListenerBlockManagerRemoved"
         | "SparkListenerUnschedulableTaskSetAdded"
         | "SparkListenerUnschedulableTaskSetRemoved" => Some(()),
-        kind if executors::is_exclusion(kind) => executors::exclusion(kind, event, &mut state.stages, cx),
+        kind if executors::is_exclusion(kind) => {
+            executors::exclusion(kind, event, &mut state.stages, cx)
+        }
         _ => return None,
     };
     Some(done.into())
 }
 
-fn sql_and_streaming(document: &Document, state: &mut State, texts: &mut TextPool, blobs: &mut Blobs) -> Option<Applied> {
+fn sql_and_streaming(
+    document: &Document,
+    state: &mut State,
+    texts: &mut TextPool,
+    blobs: &mut Blobs,
+) -> Option<Applied> {
     let event = &document.value;
     let cx = context!(state, texts, blobs);
     let done = match document.kind.as_str() {
@@ -126,7 +150,9 @@ fn sql_and_streaming(document: &Document, state: &mut State, texts: &mut TextPoo
         "QueryStartedEvent" | "QueryProgressEvent" | "QueryIdleEvent" | "QueryTerminatedEvent" => {
             app::streaming(document, cx)
         }
-        kind if kind.starts_with("SparkListenerConnect") || kind.starts_with("SparkListenerThriftServer") => {
+        kind if kind.starts_with("SparkListenerConnect")
+            || kind.starts_with("SparkListenerThriftServer") =>
+        {
             app::server_event(document, cx)
         }
         // changes of the catalog (tables made and dropped); Spark's own interface ignores them too
@@ -136,7 +162,12 @@ fn sql_and_streaming(document: &Document, state: &mut State, texts: &mut TextPoo
     Some(done.into())
 }
 
-fn application(document: &Document, state: &mut State, texts: &mut TextPool, blobs: &mut Blobs) -> Option<Applied> {
+fn application(
+    document: &Document,
+    state: &mut State,
+    texts: &mut TextPool,
+    blobs: &mut Blobs,
+) -> Option<Applied> {
     let event = &document.value;
     let cx = context!(state, texts, blobs);
     let done = match document.kind.as_str() {
@@ -160,12 +191,20 @@ fn application(document: &Document, state: &mut State, texts: &mut TextPool, blo
     Some(done.into())
 }
 
-fn stage_executor_metrics(event: &Value, stages: &mut stages::Stages, cx: &mut Context<'_>) -> Option<()> {
+fn stage_executor_metrics(
+    event: &Value,
+    stages: &mut stages::Stages,
+    cx: &mut Context<'_>,
+) -> Option<()> {
     let executor = cx.text(json::text(event, "Executor ID")?);
     peaks(event, executor, stages, cx)
 }
 
-fn executor_metrics_update(event: &Value, stages: &mut stages::Stages, cx: &mut Context<'_>) -> Option<()> {
+fn executor_metrics_update(
+    event: &Value,
+    stages: &mut stages::Stages,
+    cx: &mut Context<'_>,
+) -> Option<()> {
     let executor = cx.text(json::text(event, "Executor ID")?);
     for update in json::list(event, "Executor Metrics Updated") {
         peaks(update, executor, stages, cx)?;
@@ -174,7 +213,12 @@ fn executor_metrics_update(event: &Value, stages: &mut stages::Stages, cx: &mut 
 }
 
 /// The peaks that `of` names for a stage attempt.
-fn peaks(of: &Value, executor: store::Text, stages: &mut stages::Stages, cx: &mut Context<'_>) -> Option<()> {
+fn peaks(
+    of: &Value,
+    executor: store::Text,
+    stages: &mut stages::Stages,
+    cx: &mut Context<'_>,
+) -> Option<()> {
     let attempt = json::int32(of, "Stage Attempt ID").unwrap_or(0);
     let id = StageAttemptId { stage: json::int32(of, "Stage ID")?, attempt };
     let set = task_document::executor_metrics(of.get("Executor Metrics")?);

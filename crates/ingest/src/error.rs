@@ -24,9 +24,9 @@ impl Error {
         match self {
             Error::Scan(error) => error.hint(),
             Error::List { .. } => Some("check that the folder exists and may be read"),
-            Error::Nothing { .. } => {
-                Some("give a log file, an eventlog_v2_… folder, or a folder that holds logs directly")
-            }
+            Error::Nothing { .. } => Some(
+                "give a log file, an eventlog_v2_… folder, or a folder that holds logs directly",
+            ),
             Error::Write { .. } => Some("give another place with --cache-dir DIR"),
             Error::Thread { .. } => Some("fewer threads may be allowed: try --threads 1"),
         }

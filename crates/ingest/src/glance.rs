@@ -67,9 +67,13 @@ fn documents(batch: &Batch) -> impl DoubleEndedIterator<Item = &Document> {
 }
 
 fn head(log: &Log, glance: &mut Glance) -> Result<(), Error> {
-    let blocks = Blocks::new(log.parts.iter().take(1).cloned().collect(), Start::default(), limits());
+    let blocks =
+        Blocks::new(log.parts.iter().take(1).cloned().collect(), Start::default(), limits());
     while let Some(block) = blocks.next()? {
-        let batch = lines::read(&block.bytes, Place { offset: block.offset, after_damage: block.after_damage });
+        let batch = lines::read(
+            &block.bytes,
+            Place { offset: block.offset, after_damage: block.after_damage },
+        );
         for document in documents(&batch) {
             let event = &document.value;
             let text = |key| json::text(event, key).map(str::to_owned);
@@ -129,7 +133,8 @@ fn end_after(part: &Arc<dyn Part>, stored_offset: u64) -> Result<Ended, Error> {
     while let Some(block) = blocks.next()? {
         // the end event is among the last lines: only a block that mentions it is worth parsing
         if memchr::memmem::rfind(&block.bytes, b"SparkListenerApplicationEnd").is_some() {
-            let batch = lines::read(&block.bytes, Place { offset: block.offset, after_damage: true });
+            let batch =
+                lines::read(&block.bytes, Place { offset: block.offset, after_damage: true });
             let end = documents(&batch).rev().find(|d| d.kind == "SparkListenerApplicationEnd");
             if let Some(at) = end.and_then(|d| json::int(&d.value, "Timestamp")) {
                 ended = Ended::At(at);

@@ -6,9 +6,7 @@ use store::GapKind;
 
 use crate::{
     batch::{Batch, Document, Item},
-    json,
-    task_document,
-    task_line,
+    json, task_document, task_line,
 };
 
 /// How deeply a JSON document may nest. A plan node takes two levels; Spark's own reader stops at 1,000.
@@ -57,8 +55,8 @@ pub(crate) fn read_into(bytes: &[u8], place: Place, batch: &mut Batch) {
 
 /// The gap that a line leaves that is not an event.
 fn refused(line: &[u8], at_edge: bool) -> Item {
-    let torn = at_edge
-        || serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err_and(|e| e.is_eof());
+    let torn =
+        at_edge || serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err_and(|e| e.is_eof());
     let kind = if torn { GapKind::TornLine } else { GapKind::BadLine };
     Item::Gap { kind, detail: String::new(), n: 1, bytes: line.len() as u64 }
 }
@@ -77,9 +75,8 @@ fn read_line(line: &[u8], offset: u64, batch: &mut Batch) -> bool {
             }
             read.map(|()| Item::TaskEnd((batch.ends.len() - 1) as u32))
         }
-        b"SparkListenerTaskStart" => {
-            task_line::task_start(&mut cursor, batch).map(|()| Item::TaskStart((batch.starts.len() - 1) as u32))
-        }
+        b"SparkListenerTaskStart" => task_line::task_start(&mut cursor, batch)
+            .map(|()| Item::TaskStart((batch.starts.len() - 1) as u32)),
         _ => None,
     };
     if let Some(item) = item {

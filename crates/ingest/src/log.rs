@@ -66,12 +66,15 @@ struct File {
 /// The logs at a path: of a file, an archive, a rolling folder, a Databricks folder, or of a folder of logs (newest first;
 /// what cannot be read in it is returned beside them).
 pub fn logs_at(path: &Path) -> Result<(Vec<Log>, Vec<Error>), Error> {
-    let meta = fs::metadata(path).map_err(|source| scan::Error::Open { path: path.to_owned(), source })?;
+    let meta =
+        fs::metadata(path).map_err(|source| scan::Error::Open { path: path.to_owned(), source })?;
     if !meta.is_dir() {
         return Ok((file_logs(path)?, Vec::new()));
     }
     let entries = list(path)?;
-    if is_rolling_name(&name_of(path)) || entries.iter().any(|e| rolling_index(&name_of(e)).is_some()) {
+    if is_rolling_name(&name_of(path))
+        || entries.iter().any(|e| rolling_index(&name_of(e)).is_some())
+    {
         let log = rolling(path, files_of(&entries)?);
         let log = log.ok_or_else(|| Error::Nothing { path: path.to_owned() })?;
         return Ok((vec![log], Vec::new()));
@@ -87,7 +90,9 @@ pub fn logs_at(path: &Path) -> Result<(Vec<Log>, Vec<Error>), Error> {
             Err(error) => errors.push(error),
         }
     }
-    logs.sort_by(|a, b| b.modified_at_ms().cmp(&a.modified_at_ms()).then_with(|| a.name.cmp(&b.name)));
+    logs.sort_by(|a, b| {
+        b.modified_at_ms().cmp(&a.modified_at_ms()).then_with(|| a.name.cmp(&b.name))
+    });
     Ok((logs, errors))
 }
 
@@ -203,12 +208,16 @@ fn rolling_index(name: &str) -> Option<u64> {
 }
 
 fn is_databricks_name(name: &str) -> bool {
-    name == "eventlog" || name.strip_prefix("eventlog-").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    name == "eventlog"
+        || name
+            .strip_prefix("eventlog-")
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// `events_N_…` by number, from the last compacted one on; `None` without any.
 fn rolling(path: &Path, files: Vec<File>) -> Option<Log> {
-    let in_progress = files.iter().any(|f| is_status_name(&f.name) && f.name.ends_with(".inprogress"));
+    let in_progress =
+        files.iter().any(|f| is_status_name(&f.name) && f.name.ends_with(".inprogress"));
     let mut numbered: Vec<(u64, bool, File)> = files
         .into_iter()
         .filter_map(|f| Some((rolling_index(&f.name)?, f.name.ends_with(".compact"), f)))
@@ -224,7 +233,11 @@ fn rolling(path: &Path, files: Vec<File>) -> Option<Log> {
             gaps.push((GapKind::Compacted, file.name.clone()));
         } else {
             let missing = expected..*index;
-            gaps.extend(missing.take(MISSING_FILES_MAX as usize).map(|n| (GapKind::MissingFile, format!("events_{n}_…"))));
+            gaps.extend(
+                missing
+                    .take(MISSING_FILES_MAX as usize)
+                    .map(|n| (GapKind::MissingFile, format!("events_{n}_…"))),
+            );
         }
         expected = index + 1;
     }

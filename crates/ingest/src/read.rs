@@ -89,10 +89,19 @@ fn compare(origin: &Origin, log: &Log) -> Freshness {
         return Freshness::Current;
     }
     let grown = origin.files.len() <= log.files.len()
-        && origin.files.iter().zip(&log.files).all(|(then, now)| then.name == now.name && then.size_bytes <= now.size_bytes);
+        && origin
+            .files
+            .iter()
+            .zip(&log.files)
+            .all(|(then, now)| then.name == now.name && then.size_bytes <= now.size_bytes);
     // only the file that was the last may have grown
     let before_last = origin.files.len().saturating_sub(1);
-    let earlier_same = origin.files.iter().zip(&log.files).take(before_last).all(|(a, b)| a.size_bytes == b.size_bytes);
+    let earlier_same = origin
+        .files
+        .iter()
+        .zip(&log.files)
+        .take(before_last)
+        .all(|(a, b)| a.size_bytes == b.size_bytes);
     if !grown || !earlier_same || head_hash(&log.parts) != Some(origin.head_hash) {
         return Freshness::Foreign;
     }
@@ -114,7 +123,9 @@ fn head_hash(parts: &[std::sync::Arc<dyn Part>]) -> Option<u64> {
 
 /// A fixed hash: the value is kept on disk.
 fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
 }
 
 struct Turn<S: Sink> {
@@ -141,7 +152,10 @@ pub fn read<S: Sink + Send>(
     let origin = before.and_then(origin).filter(|o| compare(o, log) == Freshness::Behind);
     let mut start = Start::default();
     let mut replay = match (before, origin) {
-        (Some(store), Some(Origin { part, stored_offset, offset, skip_to, state: Some(state), .. })) => {
+        (
+            Some(store),
+            Some(Origin { part, stored_offset, offset, skip_to, state: Some(state), .. }),
+        ) => {
             start = Start { part: part as usize, stored_offset, offset, skip_to };
             replay::resume(sink, options.open_bytes_max, store, state).map_err(write_error)?
         }
@@ -157,13 +171,21 @@ pub fn read<S: Sink + Send>(
     };
     let files = log.parts.iter().map(|part| replay.texts().intern(part.name())).collect();
     let blocks = Blocks::new(log.parts.clone(), start, options.limits);
-    let turn = Turn { next: 0, replay, files, at_end: BTreeMap::new(), ends: BTreeMap::new(), failed: None };
+    let turn = Turn {
+        next: 0,
+        replay,
+        files,
+        at_end: BTreeMap::new(),
+        ends: BTreeMap::new(),
+        failed: None,
+    };
     let turn = Mutex::new(turn);
     let ready = Condvar::new();
     std::thread::scope(|scope| {
         for n in 0..options.n_threads {
             let worker = || work(&blocks, &turn, &ready, progress);
-            let builder = std::thread::Builder::new().name(format!("read-{n}")).stack_size(STACK_BYTES);
+            let builder =
+                std::thread::Builder::new().name(format!("read-{n}")).stack_size(STACK_BYTES);
             if let Err(source) = builder.spawn_scoped(scope, worker) {
                 if n == 0 {
                     lock(&turn).failed = Some(Error::Thread { source });
@@ -184,7 +206,12 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// One worker's loop. A panic in here (a bug) is passed on when the scope ends; others must not wait for ever.
-fn work<S: Sink>(blocks: &Blocks, turn: &Mutex<Turn<S>>, ready: &Condvar, progress: &(dyn Fn(u64) + Sync)) {
+fn work<S: Sink>(
+    blocks: &Blocks,
+    turn: &Mutex<Turn<S>>,
+    ready: &Condvar,
+    progress: &(dyn Fn(u64) + Sync),
+) {
     let mut batch = Batch::default();
     loop {
         let block = match blocks.next() {
@@ -198,7 +225,9 @@ fn work<S: Sink>(blocks: &Blocks, turn: &Mutex<Turn<S>>, ready: &Condvar, progre
         };
         progress(blocks.stored_bytes_read());
         let place = Place { offset: block.offset, after_damage: block.after_damage };
-        let read = std::panic::catch_unwind(AssertUnwindSafe(|| lines::read_into(&block.bytes, place, &mut batch)));
+        let read = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            lines::read_into(&block.bytes, place, &mut batch)
+        }));
         let mut held = lock(turn);
         while held.next != block.seq && held.failed.is_none() {
             held = ready.wait(held).unwrap_or_else(PoisonError::into_inner);
@@ -215,7 +244,8 @@ fn work<S: Sink>(blocks: &Blocks, turn: &Mutex<Turn<S>>, ready: &Condvar, progre
             Ok(Ok(())) => {}
             Ok(Err(source)) => held.failed = Some(Error::Write { source }),
             Err(panic) => {
-                held.failed = Some(Error::Write { source: std::io::Error::other("stopped by a bug") });
+                held.failed =
+                    Some(Error::Write { source: std::io::Error::other("stopped by a bug") });
                 ready.notify_all();
                 drop(held);
                 std::panic::resume_unwind(panic);
@@ -263,7 +293,9 @@ impl<S: Sink> Turn<S> {
 
     /// Damage that more of the part came after is there to stay.
     fn settle(&mut self, part: usize, offset: u64) {
-        for gap in self.at_end.entry(part).or_default().extract_if(.., |gap| gap.first_offset <= offset) {
+        for gap in
+            self.at_end.entry(part).or_default().extract_if(.., |gap| gap.first_offset <= offset)
+        {
             self.replay.add_gap(gap);
         }
     }
@@ -277,11 +309,23 @@ impl<S: Sink> Turn<S> {
             DamageKind::UnknownCodec => (GapKind::Corrupt, "form that is not supported".to_owned()),
         };
         let detail = self.replay.texts().intern(&detail);
-        Gap { kind, file, detail, n: 1, bytes: damage.bytes.unwrap_or(0), first_offset: damage.offset }
+        Gap {
+            kind,
+            file,
+            detail,
+            n: 1,
+            bytes: damage.bytes.unwrap_or(0),
+            first_offset: damage.offset,
+        }
     }
 }
 
-fn finish<S: Sink>(log: &Log, blocks: &Blocks, start: Start, mut turn: Turn<S>) -> std::io::Result<S> {
+fn finish<S: Sink>(
+    log: &Log,
+    blocks: &Blocks,
+    start: Start,
+    mut turn: Turn<S>,
+) -> std::io::Result<S> {
     let last = log.parts.len().saturating_sub(1);
     let mut extra = turn.at_end.remove(&last).unwrap_or_default();
     for gap in turn.at_end.into_values().flatten() {
@@ -292,7 +336,8 @@ fn finish<S: Sink>(log: &Log, blocks: &Blocks, start: Start, mut turn: Turn<S>) 
     if !ended {
         extra.retain(|gap| gap.kind != GapKind::CutShort || gap.bytes > 0);
     }
-    let end = turn.ends.get(&last).copied().unwrap_or(if start.part == last { start.skip_to } else { 0 });
+    let end =
+        turn.ends.get(&last).copied().unwrap_or(if start.part == last { start.skip_to } else { 0 });
     let again = if ended { Start::default() } else { blocks.restart_for(last, end) };
     let origin = Origin {
         files: log.files.clone(),

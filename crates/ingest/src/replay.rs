@@ -1,8 +1,8 @@
 //! Batches, in log order, into the trackers and the store's builder. One thread at a time is in here.
 
 use store::{
-    Builder, Gap, GapKind, NewTask, Sink, Store, Tables, TaskColumn as C, TaskFlags, Text, TextPool,
-    Wire, record,
+    Builder, Gap, GapKind, NewTask, Sink, Store, Tables, TaskColumn as C, TaskFlags, Text,
+    TextPool, Wire, record,
 };
 
 use crate::{
@@ -79,12 +79,26 @@ impl<S: Sink> Replay<S> {
                 Item::Event(document) => {
                     if let Some(kind) = self.event(document)? {
                         let detail = self.builder.text(&document.full_kind);
-                        self.state.gaps.add(Gap { kind, file, detail, n: 1, bytes: 0, first_offset: *offset });
+                        self.state.gaps.add(Gap {
+                            kind,
+                            file,
+                            detail,
+                            n: 1,
+                            bytes: 0,
+                            first_offset: *offset,
+                        });
                     }
                 }
                 Item::Gap { kind, detail, n, bytes } => {
                     let detail = self.builder.text(detail);
-                    self.state.gaps.add(Gap { kind: *kind, file, detail, n: *n, bytes: *bytes, first_offset: *offset });
+                    self.state.gaps.add(Gap {
+                        kind: *kind,
+                        file,
+                        detail,
+                        n: *n,
+                        bytes: *bytes,
+                        first_offset: *offset,
+                    });
                 }
             }
         }
@@ -154,7 +168,8 @@ impl<S: Sink> Replay<S> {
         if end.reason == EndReason::Killed && end.row[C::flags] & TaskFlags::KILLED == 0 {
             end.row[C::flags] |= TaskFlags::COMMIT_DENIED;
         }
-        let accumulables = &side.accumulables[end.accumulables.0 as usize..end.accumulables.1 as usize];
+        let accumulables =
+            &side.accumulables[end.accumulables.0 as usize..end.accumulables.1 as usize];
         let task = NewTask { row: &end.row, accumulables, user: &self.user, executor_metrics: set };
         self.builder.add_task(end.stage, end.metrics_seen, &task)?;
         if ended.stage_removed {
@@ -186,7 +201,10 @@ impl<S: Sink> Replay<S> {
         for gap in extra {
             self.state.gaps.add(gap);
         }
-        for (kind, n) in [("SparkListenerTaskStart", self.state.n_starts), ("SparkListenerTaskEnd", self.state.n_ends)] {
+        for (kind, n) in [
+            ("SparkListenerTaskStart", self.state.n_starts),
+            ("SparkListenerTaskEnd", self.state.n_ends),
+        ] {
             if n > 0 {
                 let kind = self.builder.text(kind);
                 *self.state.events_by_kind.entry(kind).or_default() += n;

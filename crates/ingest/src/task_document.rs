@@ -2,7 +2,9 @@
 //! Every member may be missing or misfit; what does not fit is counted and taken as missing.
 
 use serde_json::Value;
-use store::{EXECUTOR_METRICS, ExecutorMetrics, StageAttemptId, TaskColumn as C, TaskFlags, TaskRow};
+use store::{
+    EXECUTOR_METRICS, ExecutorMetrics, StageAttemptId, TaskColumn as C, TaskFlags, TaskRow,
+};
 
 use crate::{
     batch::{self, Batch, EndReason, Side, TaskEnd, TaskStart},
@@ -196,7 +198,11 @@ fn end_reason(reason: &Value) -> (EndReason, Option<String>) {
         "TaskResultLost" => "TaskResultLost (result lost from block manager)".to_owned(),
         "ExecutorLostFailure" => {
             let by_task = json::boolean(reason, "Exit Caused By App").unwrap_or(true);
-            let whose = if by_task { "caused by one of the running tasks" } else { "unrelated to the running tasks" };
+            let whose = if by_task {
+                "caused by one of the running tasks"
+            } else {
+                "unrelated to the running tasks"
+            };
             let executor = text("Executor ID").unwrap_or("unknown");
             let loss = text("Loss Reason").map(|r| format!(" Reason: {r}")).unwrap_or_default();
             format!("ExecutorLostFailure (executor {executor} exited {whose}){loss}")

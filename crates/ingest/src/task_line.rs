@@ -9,7 +9,10 @@
 use std::borrow::Cow;
 
 use scan::{Cursor, RawStr, object};
-use store::{EXECUTOR_METRICS, ExecutorMetrics, StageAttemptId, TaskColumn as C, TaskFlags, TaskRow, Text, TextPool};
+use store::{
+    EXECUTOR_METRICS, ExecutorMetrics, StageAttemptId, TaskColumn as C, TaskFlags, TaskRow, Text,
+    TextPool,
+};
 
 use crate::batch::{Batch, Side, TaskEnd, TaskInfo, TaskStart, UNKNOWN_INFO};
 
@@ -294,7 +297,14 @@ fn any_accumulable<'b>(mut c: Cursor<'b>, side: &mut Side) -> Option<Cursor<'b>>
         "Metadata" => sql = c.raw_value()? == b"\"sql\"",
     });
     let (update, value) = (update.map(unquoted), value.map(unquoted));
-    add_accumulable(side, id?, name.as_deref(), update.as_deref(), value.as_deref(), internal || sql);
+    add_accumulable(
+        side,
+        id?,
+        name.as_deref(),
+        update.as_deref(),
+        value.as_deref(),
+        internal || sql,
+    );
     Some(c)
 }
 
@@ -425,7 +435,8 @@ impl Metrics<'_> {
     fn read_push<'b>(&mut self, mut c: Cursor<'b>, memo: &mut Memo) -> Option<Cursor<'b>> {
         const PUSH: std::ops::RangeInclusive<usize> =
             C::push_corrupt_merged_chunks as usize..=C::push_remote_merged_requests_ms as usize;
-        const ALL_SEEN: u64 = ((1 << (*PUSH.end() + 1 - *PUSH.start())) - 1) << (*PUSH.start() - C::FIRST_METRIC);
+        const ALL_SEEN: u64 =
+            ((1 << (*PUSH.end() + 1 - *PUSH.start())) - 1) << (*PUSH.start() - C::FIRST_METRIC);
         if !memo.push_zero.is_empty() && c.eat_text(&memo.push_zero) {
             self.seen |= ALL_SEEN;
             return Some(c);

@@ -292,7 +292,8 @@ fn short_string(c: Cursor<'_>) -> Option<(RawStr<'_>, Cursor<'_>)> {
         if found != 0 {
             let n = at + first_byte(found);
             let after = Cursor { rest: text.get(n + 1..)? };
-            return (text[n] == b'"').then_some((RawStr { bytes: &text[..n], escaped: false }, after));
+            return (text[n] == b'"')
+                .then_some((RawStr { bytes: &text[..n], escaped: false }, after));
         }
     }
     None
@@ -518,13 +519,28 @@ mod tests {
     fn any_order_any_space_unknown_keys() {
         let want = Some((-7, "x\"é😀".to_owned(), true));
         assert_eq!(read(r#"{"a":-7,"b":"x\"é\uD83D\uDE00","d":true}"#), want);
-        assert_eq!(read(r#"{ "d" : true , "z":[{"a":1},null,1.5e3,"}"], "b" : "x\"\u00e9😀", "a" : -7 } "#), want);
+        assert_eq!(
+            read(
+                r#"{ "d" : true , "z":[{"a":1},null,1.5e3,"}"], "b" : "x\"\u00e9😀", "a" : -7 } "#
+            ),
+            want
+        );
         assert_eq!(read("{}"), Some((0, String::new(), false)));
     }
 
     #[test]
     fn malformed_is_none() {
-        for bad in ["", "{", r#"{"a":"#, r#"{"a":1"#, r#"{"a":1.5}"#, r#"{"a":1e3}"#, r#"{"a":1 2}"#, r#"{"b":"x}"#, r#"{"z":[}"#] {
+        for bad in [
+            "",
+            "{",
+            r#"{"a":"#,
+            r#"{"a":1"#,
+            r#"{"a":1.5}"#,
+            r#"{"a":1e3}"#,
+            r#"{"a":1 2}"#,
+            r#"{"b":"x}"#,
+            r#"{"z":[}"#,
+        ] {
             assert_eq!(read(bad), None, "{bad}");
         }
     }

@@ -60,7 +60,11 @@ impl<S: Sink> Builder<S> {
     }
 
     /// Goes on with what another store held.
-    pub fn resume(sink: S, open_bytes_max: usize, store: &crate::Store) -> Result<Self, std::io::Error> {
+    pub fn resume(
+        sink: S,
+        open_bytes_max: usize,
+        store: &crate::Store,
+    ) -> Result<Self, std::io::Error> {
         let mut builder = Builder::new(sink, open_bytes_max)?;
         builder.texts = store.text_pool();
         builder.file.append_chunks(store.chunk_area())?;
@@ -95,7 +99,12 @@ impl<S: Sink> Builder<S> {
     }
 
     /// Keeps a task attempt. `metrics_seen` has a bit for each metric that its end event named.
-    pub fn add_task(&mut self, id: StageAttemptId, metrics_seen: u64, task: &NewTask<'_>) -> std::io::Result<()> {
+    pub fn add_task(
+        &mut self,
+        id: StageAttemptId,
+        metrics_seen: u64,
+        task: &NewTask<'_>,
+    ) -> std::io::Result<()> {
         let at = self.stage(id);
         let stage = &mut self.stages[at];
         stage.metrics_seen |= metrics_seen;

@@ -91,13 +91,14 @@ impl ChunkBuffer {
         let n_runs = TaskColumn::COUNT + N_USER + EXECUTOR_METRICS.len();
         out.resize(directory_at + n_runs * 9 + self.accumulables.len() * 30, 0);
         let mut directory = Vec::with_capacity(out.len() - directory_at);
-        let run = |values: &mut dyn FnMut() -> Vec<i64>, directory: &mut Vec<u8>, out: &mut Vec<u8>| {
-            let values = values();
-            let (base, width) = packed::shape(values.iter().copied());
-            base.put(directory);
-            width.put(directory);
-            packed::write(values.iter().copied(), base, width, out);
-        };
+        let run =
+            |values: &mut dyn FnMut() -> Vec<i64>, directory: &mut Vec<u8>, out: &mut Vec<u8>| {
+                let values = values();
+                let (base, width) = packed::shape(values.iter().copied());
+                base.put(directory);
+                width.put(directory);
+                packed::write(values.iter().copied(), base, width, out);
+            };
         for column in 0..TaskColumn::COUNT {
             let values = || rows.iter().map(|row| row.0[column]);
             let (base, width) = packed::shape(values());

@@ -91,7 +91,8 @@ impl<S: Sink> FileWriter<S> {
         running: &[(StageAttemptId, TaskRow)],
         resume: &[u8],
     ) -> std::io::Result<S> {
-        let mut directory = Directory { chunks: (HEADER, self.chunks_len()), ..Directory::default() };
+        let mut directory =
+            Directory { chunks: (HEADER, self.chunks_len()), ..Directory::default() };
         let mut bytes = Vec::new();
         tables.put(&mut bytes);
         directory.tables = self.section(&bytes)?;

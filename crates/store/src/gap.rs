@@ -74,7 +74,9 @@ impl GapKind {
     pub fn severity(self) -> Severity {
         use GapKind as K;
         match self {
-            K::UnknownEvent | K::NoApplicationEnd | K::NoApplicationStart | K::NoEnvironment => Severity::Note,
+            K::UnknownEvent | K::NoApplicationEnd | K::NoApplicationStart | K::NoEnvironment => {
+                Severity::Note
+            }
             K::TornLine
             | K::LongLine
             | K::Compacted
@@ -84,7 +86,9 @@ impl GapKind {
             | K::TaskStartWithoutEnd
             | K::JobWithoutEnd
             | K::StageWithoutEnd => Severity::Loss,
-            K::BadLine | K::CutShort | K::Corrupt | K::Expansion | K::MissingFile => Severity::Error,
+            K::BadLine | K::CutShort | K::Corrupt | K::Expansion | K::MissingFile => {
+                Severity::Error
+            }
         }
     }
 
@@ -95,10 +99,14 @@ impl GapKind {
             GapKind::BadLine => "line is not JSON; passed over",
             GapKind::LongLine => "line over the length limit; its event is not counted",
             GapKind::CutShort => "file ends inside a compressed block; later events are not in it",
-            GapKind::Corrupt => "bytes do not decode; events in them are lost, sums are lower bounds",
+            GapKind::Corrupt => {
+                "bytes do not decode; events in them are lost, sums are lower bounds"
+            }
             GapKind::Expansion => "decodes to implausibly many bytes; reading stopped there",
             GapKind::MissingFile => "a file of the rolling log is missing; sums are lower bounds",
-            GapKind::Compacted => "compacted by the history server: events of finished jobs are gone",
+            GapKind::Compacted => {
+                "compacted by the history server: events of finished jobs are gone"
+            }
             GapKind::UnknownEvent => "event of an unknown kind; ignored, as Spark does",
             GapKind::BadEvent => "event lacks a field it needs; ignored",
             GapKind::BadValue => "value does not fit its field; taken as missing",
@@ -113,7 +121,9 @@ impl GapKind {
             GapKind::NoApplicationEnd => {
                 "no application end: it runs still, or its driver died; all sums are so far"
             }
-            GapKind::NoApplicationStart => "no application start; name, user and start time are unknown",
+            GapKind::NoApplicationStart => {
+                "no application start; name, user and start time are unknown"
+            }
             GapKind::NoEnvironment => "no environment event; settings are unknown",
         }
     }

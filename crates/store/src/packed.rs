@@ -43,7 +43,12 @@ pub(crate) fn write(values: impl Iterator<Item = i64>, base: i64, width: u8, out
 
 impl<'a> Packed<'a> {
     /// `None` when the width is impossible or the bytes are too few.
-    pub(crate) fn open(base: i64, width: u8, n: usize, bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
+    pub(crate) fn open(
+        base: i64,
+        width: u8,
+        n: usize,
+        bytes: &'a [u8],
+    ) -> Option<(Self, &'a [u8])> {
         if !matches!(width, 0 | 1 | 2 | 4 | 8) {
             return None;
         }
@@ -67,9 +72,11 @@ impl<'a> Packed<'a> {
         match self.width {
             0 => out.resize(out.len() + n, base),
             1 => out.extend(self.bytes.iter().map(|b| base.wrapping_add(i64::from(*b)))),
-            2 => out.extend(self.bytes.chunks_exact(2).map(|b| {
-                base.wrapping_add(i64::from(u16::from_le_bytes([b[0], b[1]])))
-            })),
+            2 => out.extend(
+                self.bytes
+                    .chunks_exact(2)
+                    .map(|b| base.wrapping_add(i64::from(u16::from_le_bytes([b[0], b[1]])))),
+            ),
             4 => out.extend(self.bytes.chunks_exact(4).map(|b| {
                 base.wrapping_add(i64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]])))
             })),

@@ -93,7 +93,8 @@ impl StageExecutors {
         let mut reader = Reader::new(&self.bytes);
         let n = u32::get(&mut reader)? as usize;
         // an id takes at least a bit of difference, so more rows than that are a lie
-        let mut rows = vec![[0; N_COLUMNS]; if n <= self.bytes.len() * 8 { n } else { return None }];
+        let mut rows =
+            vec![[0; N_COLUMNS]; if n <= self.bytes.len() * 8 { n } else { return None }];
         for column in 0..N_COLUMNS {
             let width = u8::get(&mut reader)?;
             if width == ZERO {
@@ -121,7 +122,8 @@ mod tests {
     fn what_was_packed_comes_back() {
         let mut executors = BTreeMap::new();
         for n in 0..300 {
-            let mut e = StageExecutor { task_ms: n * 1_000_003, n_failed: -n, ..StageExecutor::default() };
+            let mut e =
+                StageExecutor { task_ms: n * 1_000_003, n_failed: -n, ..StageExecutor::default() };
             e.sums.0[7] = i64::MAX - n;
             e.sums.0[35] = i64::MIN + n;
             e.excluded = n % 3 == 0;

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Blob, StageExecutors, ExecutorMetrics, Text, choices, gap::Gap, record, sql, task::TaskColumn};
+use crate::{
+    Blob, ExecutorMetrics, StageExecutors, Text, choices, gap::Gap, record, sql, task::TaskColumn,
+};
 
 /// Pairs in the order of the log.
 pub type Pairs = Vec<(Text, Text)>;

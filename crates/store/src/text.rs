@@ -67,8 +67,7 @@ impl TextPool {
         self.bytes.extend_from_slice(text.as_bytes());
         self.ends.push(self.bytes.len() as u64);
         let (bytes, ends, hasher) = (&self.bytes, &self.ends, &self.hasher);
-        self.by_content
-            .insert_unique(hash, id, |id| hasher.hash_one(slice(bytes, ends, *id)));
+        self.by_content.insert_unique(hash, id, |id| hasher.hash_one(slice(bytes, ends, *id)));
         Text(id)
     }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use store::{
-    App, Environment, MiscProcess, ResourceProfile, ResourceRequest, ServerEvent, StreamingQuery, Text, record,
+    App, Environment, MiscProcess, ResourceProfile, ResourceRequest, ServerEvent, StreamingQuery,
+    Text, record,
 };
 
 use crate::{batch::Document, json, trackers::Context};
@@ -109,7 +110,11 @@ pub(crate) fn misc_process(event: &Value, cx: &mut Context<'_>) -> Option<()> {
     let process = MiscProcess {
         id,
         at_ms,
-        host_port: cx.text(json::text(info, "hostPort").or_else(|| json::text(info, "Host Port")).unwrap_or_default()),
+        host_port: cx.text(
+            json::text(info, "hostPort")
+                .or_else(|| json::text(info, "Host Port"))
+                .unwrap_or_default(),
+        ),
         n_cores: json::int(info, "cores").or_else(|| json::int(info, "Total Cores")).unwrap_or(0),
         logs: cx.pairs(info, "logUrlInfo"),
         removed: false,
@@ -144,7 +149,8 @@ pub(crate) fn streaming(document: &Document, cx: &mut Context<'_>) -> Option<()>
     match document.kind.as_str() {
         "QueryStartedEvent" => {
             let started_at = json::text(event, "timestamp").map(|t| cx.text(t));
-            let tags = json::list(event, "jobTags").iter().map(|t| cx.text(&json::as_text(t))).collect();
+            let tags =
+                json::list(event, "jobTags").iter().map(|t| cx.text(&json::as_text(t))).collect();
             let query = &mut cx.app.queries[at];
             (query.started_at, query.name, query.job_tags) = (started_at, name, tags);
         }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use serde_json::Value;
 use store::{
-    Executor, ExecutorChange, ExecutorEvent, ExecutorMetrics, Pairs, StageAttemptId, TaskColumn as C, TaskRow, Text,
-    record,
+    Executor, ExecutorChange, ExecutorEvent, ExecutorMetrics, Pairs, StageAttemptId,
+    TaskColumn as C, TaskRow, Text, record,
 };
 
 use crate::{
@@ -58,18 +58,25 @@ impl Executors {
         }
     }
 
-    pub(crate) fn task_end(&mut self, row: &TaskRow, reason: EndReason, set: Option<&ExecutorMetrics>) {
+    pub(crate) fn task_end(
+        &mut self,
+        row: &TaskRow,
+        reason: EndReason,
+        set: Option<&ExecutorMetrics>,
+    ) {
         let id = Text::from_column(row[C::executor]);
         let Some(executor) = id.and_then(|id| self.live.get_mut(&id)) else { return };
         executor.n_active_tasks -= 1;
         executor.n_completed_tasks += i64::from(reason == EndReason::Success);
-        executor.n_failed_tasks += i64::from(matches!(reason, EndReason::Failed | EndReason::Resubmitted));
+        executor.n_failed_tasks +=
+            i64::from(matches!(reason, EndReason::Failed | EndReason::Resubmitted));
         executor.task_ms += row[C::finished_at_ms] - row[C::launched_at_ms];
         stages::raise(&mut executor.peak, set.unwrap_or(&[0; store::EXECUTOR_METRICS.len()]));
         if reason != EndReason::Resubmitted {
             executor.gc_ms += row[C::jvm_gc_ms];
             executor.input_bytes += row[C::input_bytes];
-            executor.shuffle_read_bytes += row[C::shuffle_local_bytes] + row[C::shuffle_remote_bytes];
+            executor.shuffle_read_bytes +=
+                row[C::shuffle_local_bytes] + row[C::shuffle_remote_bytes];
             executor.shuffle_write_bytes += row[C::shuffle_write_bytes];
         }
     }
@@ -114,7 +121,8 @@ pub(crate) fn added(event: &Value, cx: &mut Context<'_>) -> Option<()> {
     let resources = info.get("Resources").and_then(Value::as_object).into_iter().flatten();
     let resources = resources
         .map(|(name, resource)| {
-            let addresses = json::list(resource, "addresses").iter().map(|a| cx.text(&json::as_text(a)));
+            let addresses =
+                json::list(resource, "addresses").iter().map(|a| cx.text(&json::as_text(a)));
             let addresses = addresses.collect();
             (cx.text(name), addresses)
         })
@@ -178,7 +186,8 @@ pub(crate) fn block_manager_added(event: &Value, cx: &mut Context<'_>) -> Option
     executor.host_port = Some(host_port);
     if let Some(on_heap) = json::int(event, "Maximum Onheap Memory") {
         executor.on_heap_memory_bytes = Some(on_heap);
-        executor.off_heap_memory_bytes = Some(json::int(event, "Maximum Offheap Memory").unwrap_or(0));
+        executor.off_heap_memory_bytes =
+            Some(json::int(event, "Maximum Offheap Memory").unwrap_or(0));
     }
     executor.active = true;
     executor.max_memory_bytes = json::int(event, "Maximum Memory").unwrap_or(0);
@@ -212,7 +221,11 @@ pub(crate) fn exclusion(
         (true, false, false) => Change::NodeExcluded,
     };
     let text = |key| json::text(event, key);
-    let subject = if node { text("hostId").or(text("Host ID")) } else { text("executorId").or(text("Executor ID")) };
+    let subject = if node {
+        text("hostId").or(text("Host ID"))
+    } else {
+        text("executorId").or(text("Executor ID"))
+    };
     let subject = cx.text(subject?);
     let number = |key, old| json::int32(event, key).or(json::int32(event, old));
     let stage = number("stageId", "Stage ID").map(|stage| StageAttemptId {
@@ -254,7 +267,12 @@ pub(crate) fn exclusion(
     Some(())
 }
 
-fn exclude_for_stage(ids: &[Text], stage: StageAttemptId, stages: &mut stages::Stages, cx: &mut Context<'_>) {
+fn exclude_for_stage(
+    ids: &[Text],
+    stage: StageAttemptId,
+    stages: &mut stages::Stages,
+    cx: &mut Context<'_>,
+) {
     for id in ids {
         stages.exclude(stage, *id);
         let executor = cx.executors.live.get_mut(id);

@@ -4,6 +4,7 @@ pub(crate) mod app;
 pub(crate) mod executors;
 pub(crate) mod rdd;
 pub(crate) mod sql;
+mod stage_info;
 pub(crate) mod stages;
 
 use serde_json::Value;

@@ -80,10 +80,10 @@ impl Sql {
     pub(crate) fn job_start(&mut self, event: &Value) -> Option<()> {
         let properties = event.get("Properties")?;
         let id = json::text(properties, "spark.sql.execution.id")?.parse().ok()?;
-        let execution = self.executions.entry(id).or_insert_with(|| SqlExecution {
-            id,
-            ..SqlExecution::default()
-        });
+        let execution = self
+            .executions
+            .entry(id)
+            .or_insert_with(|| SqlExecution { id, ..SqlExecution::default() });
         let job = json::int32(event, "Job ID")?;
         execution.jobs.retain(|(known, _)| *known != job);
         execution.jobs.push((job, None));

@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use serde_json::Value;
 use store::{
-    ExecutorMetrics, Job, JobStatus, MetricSums, StageAttempt, StageAttemptId, StageExecutor, StageExecutors, StageStatus,
-    TaskColumn as C, TaskFlags, TaskRow, Text, record,
+    ExecutorMetrics, Job, JobStatus, MetricSums, StageAttempt, StageAttemptId, StageExecutor,
+    StageExecutors, StageStatus, TaskColumn as C, TaskFlags, TaskRow, Text, record,
 };
 
 use crate::{
     batch::{EndReason, TaskEnd, TaskInfo},
     index_set::IndexSet,
     json,
-    trackers::{Context, rdd},
+    trackers::{Context, stage_info},
 };
 
 record! {
@@ -119,8 +119,8 @@ impl Stages {
         let id = json::int32(event, "Job ID")?;
         let stage_ids = json::int_list(event, "Stage IDs");
         let infos: Vec<StageAttempt> = match event.get("Stage Infos").and_then(Value::as_array) {
-            Some(infos) => infos.iter().filter_map(|info| stage_info(info, cx)).collect(),
-            None => stage_ids.iter().map(|id| unknown_stage(*id, cx)).collect(),
+            Some(infos) => infos.iter().filter_map(|info| stage_info::read(info, cx)).collect(),
+            None => stage_ids.iter().map(|id| stage_info::unknown(*id, cx)).collect(),
         };
         let at_ms = json::int(event, "Submission Time").filter(|at| *at > 0);
         cx.seen_at(at_ms);
@@ -154,12 +154,16 @@ impl Stages {
 
     fn get_or_create(&mut self, info: StageAttempt) -> &mut LiveStage {
         let stage = self.live.entry(info.id).or_default();
-        set_info(&mut stage.row, info);
+        stage_info::set(&mut stage.row, info);
         stage
     }
 
     /// The job's SQL execution, if it has one, and whether the job succeeded.
-    pub(crate) fn job_end(&mut self, event: &Value, cx: &mut Context<'_>) -> Option<(Option<i64>, bool)> {
+    pub(crate) fn job_end(
+        &mut self,
+        event: &Value,
+        cx: &mut Context<'_>,
+    ) -> Option<(Option<i64>, bool)> {
         let id = json::int32(event, "Job ID")?;
         let at_ms = json::int(event, "Completion Time").filter(|at| *at > 0);
         cx.seen_at(at_ms);
@@ -195,7 +199,7 @@ impl Stages {
     }
 
     pub(crate) fn stage_submitted(&mut self, event: &Value, cx: &mut Context<'_>) -> Option<()> {
-        let info = stage_info(event.get("Stage Info")?, cx)?;
+        let info = stage_info::read(event.get("Stage Info")?, cx)?;
         cx.seen_at(info.submitted_at_ms);
         let id = info.id;
         let properties = event.get("Properties").unwrap_or(&Value::Null);
@@ -226,12 +230,16 @@ impl Stages {
     }
 
     /// The attempt's id when it will get no more tasks.
-    pub(crate) fn stage_completed(&mut self, event: &Value, cx: &mut Context<'_>) -> Option<StageAttemptId> {
-        let info = stage_info(event.get("Stage Info")?, cx)?;
+    pub(crate) fn stage_completed(
+        &mut self,
+        event: &Value,
+        cx: &mut Context<'_>,
+    ) -> Option<StageAttemptId> {
+        let info = stage_info::read(event.get("Stage Info")?, cx)?;
         cx.seen_at(info.completed_at_ms);
         let id = info.id;
         let stage = self.live.get_mut(&id)?;
-        set_info(&mut stage.row, info);
+        stage_info::set(&mut stage.row, info);
         stage.row.status = match (stage.row.failure, stage.row.submitted_at_ms) {
             (Some(_), _) => StageStatus::Failed,
             (None, Some(_)) => StageStatus::Complete,
@@ -300,86 +308,30 @@ impl Stages {
     }
 
     pub(crate) fn task_end(&mut self, end: &TaskEnd, set: Option<&ExecutorMetrics>) -> Ended {
-        let row = &end.row;
-        let started = self.tasks.remove(&row[C::task_id]).is_some();
-        let (completed, failed, killed) = match end.reason {
-            EndReason::Success => (1, 0, 0),
-            EndReason::Killed => (0, 0, 1),
-            EndReason::Failed | EndReason::Resubmitted => (0, 1, 0),
-        };
+        let started = self.tasks.remove(&end.row[C::task_id]).is_some();
         if !started && end.reason != EndReason::Resubmitted {
             self.n_end_without_start += 1;
         }
         let Some(stage) = self.live.get_mut(&end.stage) else {
             return Ended { stage_removed: false, started };
         };
-        if started {
-            add(&mut stage.row.sums, row);
+        let outcome = Outcome::of(end, started);
+        let set = set.unwrap_or(&[0; store::EXECUTOR_METRICS.len()]);
+        stage.task_end(&end.row, &outcome, set);
+        if let Some(executor) = Text::from_column(end.row[C::executor]) {
+            stage.executors.entry(executor).or_default().task_end(&end.row, &outcome, set);
         }
-        let killed_reason = Text::from_column(row[C::error]).filter(|_| killed == 1);
-        let counts = &mut stage.row.counts;
-        counts.n_active -= 1;
-        counts.n_completed += completed;
-        counts.n_failed += failed;
-        counts.n_killed += killed;
-        if completed == 1 {
-            stage.indexes.insert(row[C::index]);
-            counts.n_completed_indices = stage.indexes.len();
-        }
-        if let Some(reason) = killed_reason {
-            *counts.killed_reasons.entry(reason).or_default() += 1;
-        }
-        if row[C::flags] & TaskFlags::SPECULATIVE != 0 {
-            counts.speculation.n_active -= 1;
-            counts.speculation.n_completed += completed;
-            counts.speculation.n_failed += failed;
-            counts.speculation.n_killed += killed;
-        }
-        let zeros = [0; store::EXECUTOR_METRICS.len()];
-        let set = set.unwrap_or(&zeros);
-        raise(&mut stage.row.peak, set);
-        let stage_removed =
-            counts.n_active == 0 && matches!(stage.row.status, StageStatus::Complete | StageStatus::Failed);
+        let stage_removed = stage.row.counts.n_active == 0
+            && matches!(stage.row.status, StageStatus::Complete | StageStatus::Failed);
         for slot in &stage.jobs {
             let job = &mut self.jobs[*slot as usize];
-            let counts = &mut job.now.counts;
-            counts.n_active_tasks -= 1;
-            counts.n_completed_tasks += completed;
-            counts.n_failed_tasks += failed;
-            counts.n_killed_tasks += killed;
-            if completed == 1 {
-                let indexes = job.indexes.entry(end.stage.stage).or_default();
-                let before = indexes.len();
-                indexes.insert(row[C::index]);
-                counts.n_completed_indices += indexes.len() - before;
-            }
-            if let Some(reason) = killed_reason {
-                *counts.killed_reasons.entry(reason).or_default() += 1;
-            }
+            job.task_end(end, &outcome);
             if stage_removed && !job.live {
                 self.published_jobs.insert(job.now.id, job.now.clone());
             }
         }
-        if let Some(executor) = Text::from_column(row[C::executor]) {
-            let executor = stage.executors.entry(executor).or_default();
-            executor.reported = true;
-            raise(&mut executor.now.peak, set);
-            executor.now.task_ms += row[C::finished_at_ms] - row[C::launched_at_ms];
-            executor.now.n_succeeded += completed;
-            executor.now.n_failed += failed;
-            executor.now.n_killed += killed;
-            if started {
-                add(&mut executor.now.sums, row);
-            }
-            executor.n_active -= 1;
-            if executor.n_active == 0 {
-                executor.published = Some(executor.now.clone());
-            }
-        }
-        if stage_removed {
-            if let Some(stage) = self.live.remove(&end.stage) {
-                publish(&mut self.published, stage, false);
-            }
+        if stage_removed && let Some(stage) = self.live.remove(&end.stage) {
+            publish(&mut self.published, stage, false);
         }
         Ended { stage_removed, started }
     }
@@ -401,7 +353,8 @@ impl Stages {
     /// Peaks of an executor for a stage attempt, or for all that are active when the attempt is (−1, −1).
     pub(crate) fn peaks(&mut self, id: StageAttemptId, executor: Text, set: &ExecutorMetrics) {
         let all = id == StageAttemptId { stage: -1, attempt: -1 };
-        let active = self.live.values().filter(|s| s.row.status == StageStatus::Active).map(|s| s.row.id);
+        let active =
+            self.live.values().filter(|s| s.row.status == StageStatus::Active).map(|s| s.row.id);
         let ids: Vec<StageAttemptId> = if all { active.collect() } else { vec![id] };
         for id in ids {
             if let Some(stage) = self.live.get_mut(&id) {
@@ -467,6 +420,92 @@ impl Stages {
     }
 }
 
+/// What the end of a task adds to counts.
+struct Outcome {
+    n_completed: i64,
+    n_failed: i64,
+    n_killed: i64,
+    killed_reason: Option<Text>,
+    /// Metrics of a task whose start is not known are not summed.
+    started: bool,
+}
+
+impl Outcome {
+    fn of(end: &TaskEnd, started: bool) -> Outcome {
+        let (n_completed, n_failed, n_killed) = match end.reason {
+            EndReason::Success => (1, 0, 0),
+            EndReason::Killed => (0, 0, 1),
+            EndReason::Failed | EndReason::Resubmitted => (0, 1, 0),
+        };
+        let killed_reason = Text::from_column(end.row[C::error]).filter(|_| n_killed == 1);
+        Outcome { n_completed, n_failed, n_killed, killed_reason, started }
+    }
+}
+
+impl LiveStage {
+    fn task_end(&mut self, row: &TaskRow, outcome: &Outcome, set: &ExecutorMetrics) {
+        if outcome.started {
+            add(&mut self.row.sums, row);
+        }
+        let counts = &mut self.row.counts;
+        counts.n_active -= 1;
+        counts.n_completed += outcome.n_completed;
+        counts.n_failed += outcome.n_failed;
+        counts.n_killed += outcome.n_killed;
+        if outcome.n_completed == 1 {
+            self.indexes.insert(row[C::index]);
+            counts.n_completed_indices = self.indexes.len();
+        }
+        if let Some(reason) = outcome.killed_reason {
+            *counts.killed_reasons.entry(reason).or_default() += 1;
+        }
+        if row[C::flags] & TaskFlags::SPECULATIVE != 0 {
+            counts.speculation.n_active -= 1;
+            counts.speculation.n_completed += outcome.n_completed;
+            counts.speculation.n_failed += outcome.n_failed;
+            counts.speculation.n_killed += outcome.n_killed;
+        }
+        raise(&mut self.row.peak, set);
+    }
+}
+
+impl LiveStageExecutor {
+    fn task_end(&mut self, row: &TaskRow, outcome: &Outcome, set: &ExecutorMetrics) {
+        self.reported = true;
+        raise(&mut self.now.peak, set);
+        self.now.task_ms += row[C::finished_at_ms] - row[C::launched_at_ms];
+        self.now.n_succeeded += outcome.n_completed;
+        self.now.n_failed += outcome.n_failed;
+        self.now.n_killed += outcome.n_killed;
+        if outcome.started {
+            add(&mut self.now.sums, row);
+        }
+        self.n_active -= 1;
+        if self.n_active == 0 {
+            self.published = Some(self.now.clone());
+        }
+    }
+}
+
+impl LiveJob {
+    fn task_end(&mut self, end: &TaskEnd, outcome: &Outcome) {
+        let counts = &mut self.now.counts;
+        counts.n_active_tasks -= 1;
+        counts.n_completed_tasks += outcome.n_completed;
+        counts.n_failed_tasks += outcome.n_failed;
+        counts.n_killed_tasks += outcome.n_killed;
+        if outcome.n_completed == 1 {
+            let indexes = self.indexes.entry(end.stage.stage).or_default();
+            let before = indexes.len();
+            indexes.insert(end.row[C::index]);
+            counts.n_completed_indices += indexes.len() - before;
+        }
+        if let Some(reason) = outcome.killed_reason {
+            *counts.killed_reasons.entry(reason).or_default() += 1;
+        }
+    }
+}
+
 /// The answers at one moment.
 pub(crate) struct Finished {
     pub(crate) jobs: Vec<Job>,
@@ -500,7 +539,11 @@ impl LiveTask {
 
 /// Writes a stage attempt to the answers, over an earlier one of the same id. `as_it_is`: its executors too,
 /// instead of as they were last written.
-fn publish(published: &mut BTreeMap<StageAttemptId, StageAttempt>, stage: LiveStage, as_it_is: bool) {
+fn publish(
+    published: &mut BTreeMap<StageAttemptId, StageAttempt>,
+    stage: LiveStage,
+    as_it_is: bool,
+) {
     let mut row = stage.row;
     let before = published.get(&row.id).map(|before| before.executors.unpack());
     let mut executors = before.unwrap_or_default();
@@ -513,74 +556,4 @@ fn publish(published: &mut BTreeMap<StageAttemptId, StageAttempt>, stage: LiveSt
     }
     row.executors = StageExecutors::pack(&executors);
     published.insert(row.id, row);
-}
-
-/// What a stage's information says replaces what was known; what was counted stays.
-fn set_info(row: &mut StageAttempt, info: StageAttempt) {
-    row.id = info.id;
-    row.name = info.name;
-    row.details = info.details;
-    row.n_tasks = info.n_tasks;
-    row.submitted_at_ms = info.submitted_at_ms;
-    row.completed_at_ms = info.completed_at_ms;
-    row.failure = info.failure;
-    row.parent_ids = info.parent_ids;
-    row.rdds = info.rdds;
-    row.accumulables = info.accumulables;
-    row.resource_profile = info.resource_profile;
-    row.push_based_shuffle = info.push_based_shuffle;
-    row.n_shuffle_mergers = info.n_shuffle_mergers;
-    if row.pool == Text::EMPTY {
-        row.pool = info.pool;
-    }
-}
-
-/// A stage of a job of Spark before 1.2, whose start names ids only.
-fn unknown_stage(id: i32, cx: &mut Context<'_>) -> StageAttempt {
-    let unknown = cx.text("unknown");
-    StageAttempt {
-        id: StageAttemptId { stage: id, attempt: 0 },
-        name: unknown,
-        details: unknown,
-        pool: cx.text("default"),
-        ..StageAttempt::default()
-    }
-}
-
-fn stage_info(info: &Value, cx: &mut Context<'_>) -> Option<StageAttempt> {
-    let attempt = json::int32(info, "Stage Attempt ID").unwrap_or(0);
-    let accumulables = json::list(info, "Accumulables")
-        .iter()
-        // these repeat the sums of the task metrics
-        .filter(|a| !json::text(a, "Name").is_some_and(|n| n.starts_with("internal.metrics.")))
-        .filter_map(|a| {
-            let field = |key| a.get(key).map(json::as_text);
-            let (update, value) = (field("Update"), field("Value"));
-            Some(store::Accumulable {
-                id: json::int(a, "ID")?,
-                name: json::text(a, "Name").map(|t| cx.text(t)),
-                update: update.map(|t| cx.text(&t)),
-                value: value.map(|t| cx.text(&t)),
-                internal: json::boolean(a, "Internal").unwrap_or(false),
-                metadata: json::text(a, "Metadata").map(|t| cx.text(t)),
-            })
-        })
-        .collect();
-    Some(StageAttempt {
-        id: StageAttemptId { stage: json::int32(info, "Stage ID")?, attempt },
-        name: cx.text(json::text(info, "Stage Name").unwrap_or_default()),
-        details: cx.text(json::text(info, "Details").unwrap_or_default()),
-        pool: cx.text("default"),
-        n_tasks: json::int(info, "Number of Tasks").unwrap_or(0),
-        submitted_at_ms: json::int(info, "Submission Time"),
-        completed_at_ms: json::int(info, "Completion Time"),
-        failure: json::text(info, "Failure Reason").map(|t| cx.text(t)),
-        parent_ids: json::int_list(info, "Parent IDs"),
-        rdds: json::list(info, "RDD Info").iter().filter_map(|r| rdd::info(r, cx)).collect(),
-        accumulables,
-        resource_profile: json::int32(info, "Resource Profile Id").unwrap_or(0),
-        push_based_shuffle: json::boolean(info, "Shuffle Push Enabled").unwrap_or(false),
-        n_shuffle_mergers: json::int32(info, "Shuffle Push Mergers Count").unwrap_or(0),
-        ..StageAttempt::default()
-    })
 }
