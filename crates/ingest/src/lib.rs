@@ -21,5 +21,5 @@ pub use error::Error;
 pub use glance::{Ended, Glance, glance};
 pub use lines::JSON_DEPTH_MAX;
 pub use log::{FOLDER_ENTRIES_MAX, FileIdentity, Log, logs_at};
-pub use read::{Freshness, Options, freshness, read};
+pub use read::{Freshness, Options, freshness, read, scanned_bytes};
 pub use scan::Limits;

@@ -226,7 +226,7 @@ fn work<S: Sink>(
         progress(blocks.stored_bytes_read());
         let place = Place { offset: block.offset, after_damage: block.after_damage };
         let read = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            lines::read_into(&block.bytes, place, &mut batch)
+            lines::read_into(&block.bytes, place, &mut batch);
         }));
         let mut held = lock(turn);
         while held.next != block.seq && held.failed.is_none() {
@@ -255,6 +255,20 @@ fn work<S: Sink>(
         ready.notify_all();
         blocks.recycle(block.bytes);
     }
+}
+
+/// Reads a log's lines as [`read`] does and keeps nothing, to tell what scanning alone costs: decoded bytes.
+pub fn scanned_bytes(log: &Log, limits: Limits) -> Result<u64, Error> {
+    let blocks = Blocks::new(log.parts.clone(), Start::default(), limits);
+    let mut batch = Batch::default();
+    let mut bytes = 0;
+    while let Some(block) = blocks.next()? {
+        let place = Place { offset: block.offset, after_damage: block.after_damage };
+        lines::read_into(&block.bytes, place, &mut batch);
+        bytes += block.bytes.len() as u64;
+        blocks.recycle(block.bytes);
+    }
+    Ok(bytes)
 }
 
 impl<S: Sink> Turn<S> {
