@@ -178,6 +178,28 @@ fn values_that_do_not_fit() {
     assert!(panics.is_empty() && lost.is_empty(), "{panics:#?}\nneither event nor gap: {lost:#?}");
 }
 
+/// As much as a number holds, three times: sums of it fit nowhere.
+#[test]
+fn sums_that_do_not_fit() {
+    let text = support::small_log();
+    let lines = lines(text);
+    let mut panics: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (n, line) in lines.iter().enumerate() {
+        let json = Json::parse(std::str::from_utf8(line).unwrap());
+        let (before, behind) = (lines[..n].concat(), lines[n + 1..].concat());
+        for value in ["9223372036854775807", "-9223372036854775808"] {
+            for at in 1..json.n_values() {
+                let hostile = (json.with(at, value).text(Gaps::Nothing) + "\n").repeat(3);
+                if let Err(panic) = try_read(&[&before, hostile.as_bytes(), &behind].concat()) {
+                    let which = format!("{} of {}", json.member(at), support::kind_of(line));
+                    panics.entry(panic).or_default().push(which);
+                }
+            }
+        }
+    }
+    assert!(panics.is_empty(), "{panics:#?}");
+}
+
 /// Every event of these logs comes twice, in the wrong order.
 #[test]
 fn events_out_of_order() {
