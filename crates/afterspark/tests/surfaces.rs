@@ -4,6 +4,7 @@
 #[expect(dead_code, reason = "every test uses some of it")]
 mod support;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::process::Stdio;
@@ -97,6 +98,41 @@ fn hostile(key: &str, value: &mut Json) {
         text.push_str(r#"\u001b[31m\u001b[2J\r\b\u0007\u009b1mä\u202e|`*<b>,;\"'\t\n=1+1 漢字"#);
         text.push_str(&" and so on".repeat(30));
         text.push('"');
+    }
+}
+
+/// The ends of what a number holds, in each number of a small log: a report is written, whatever it says.
+#[test]
+fn numbers_that_do_not_fit() {
+    let case = include_str!("../../ingest/cases/lines/one-job.case");
+    let lines: Vec<&str> = case.split("---").next().unwrap().lines().collect();
+    let log = folder("surfaces-numbers").join("app-1");
+    let mut found = BTreeMap::new();
+    for (n, line) in lines.iter().enumerate() {
+        let json = Json::parse(line);
+        for (at, value) in (1..json.n_values())
+            .flat_map(|at| ["9223372036854775807", "-9223372036854775808"].map(|value| (at, value)))
+        {
+            let mut changed: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+            changed[n] = json.with(at, value).text(Gaps::Nothing);
+            fs::write(&log, changed.join("\n") + "\n").unwrap();
+            for format in FORMATS {
+                let options = ["report", "--no-cache", "--format", format, "--stage", "all"];
+                let output = afterspark(&[&options[..], &[as_text(&log)]].concat()).output();
+                note_panic(&talk(&output.unwrap()), &json.member(at), &mut found);
+            }
+            let output = afterspark(&["apps", as_text(&log)]).output().unwrap();
+            note_panic(&talk(&output), &json.member(at), &mut found);
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// By place: one of the members that led there.
+fn note_panic(talk: &str, member: &str, found: &mut BTreeMap<String, String>) {
+    if let Some((_, place)) = talk.split_once("panicked at ") {
+        let place = place.lines().next().unwrap_or_default();
+        found.insert(place.to_owned(), member.to_owned());
     }
 }
 
