@@ -62,7 +62,7 @@ fn rows(store: &Store) -> String {
         let (n, kind, at) = (gap.n, gap.kind.name(), gap.first_offset);
         writeln!(out, "gap {n} × {kind} at {at} {}", text(gap.detail)).unwrap();
     }
-    out.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    out.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 
 fn check(path: &Path) -> Result<(), Failed> {
