@@ -22,11 +22,11 @@ impl Progress {
             Some(total_bytes),
             ProgressDrawTarget::stderr_with_hz(10),
         );
-        let style = "{msg}  {wide_bar} {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left";
+        let style = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta} left";
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style);
         }
-        bar.set_message(name.to_owned());
+        bar.set_message(crate::text::one_line(name, 40));
         bar.enable_steady_tick(Duration::from_millis(200));
         Progress { bar }
     }

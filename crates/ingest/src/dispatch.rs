@@ -16,9 +16,11 @@ pub(crate) enum Applied {
     Done,
     /// A stage attempt ended that will get no more tasks.
     StageClosed(StageAttemptId),
-    /// It lacks what it needs.
+    /// It lacks what it needs, or is of something that the log does not know.
     Lacking,
     UnknownKind,
+    /// Another application starts in a log that has one.
+    SecondApplication,
 }
 
 impl From<Option<()>> for Applied {
@@ -69,20 +71,21 @@ fn jobs_and_stages(
             state.stages.job_start(event, cx)
         }
         "SparkListenerJobEnd" => {
-            if let Some((Some(execution), succeeded)) = state.stages.job_end(event, cx) {
+            let known = state.stages.job_end(event, cx);
+            if let Some((Some(execution), succeeded)) = known {
                 let job = json::int32(event, "Job ID").unwrap_or(-1);
                 state.sql.job_end(execution, job, succeeded);
             }
-            event.get("Job ID").map(|_| ())
+            known.map(|_| ())
         }
         "SparkListenerStageSubmitted" => state.stages.stage_submitted(event, cx),
         "SparkListenerStageCompleted" => {
-            let closed = state.stages.stage_completed(event, cx);
+            let known = state.stages.stage_completed(event, cx);
             state.executors.forget_dead(&state.stages);
-            if let Some(id) = closed {
+            if let Some((id, true)) = known {
                 return Some(Applied::StageClosed(id));
             }
-            event.get("Stage Info").map(|_| ())
+            known.map(|_| ())
         }
         "SparkListenerTaskGettingResult" => {
             state.stages.task_getting_result(event);
@@ -117,7 +120,7 @@ fn executors_and_blocks(
         }
         "SparkListenerBlockManagerAdded" => executors::block_manager_added(event, cx),
         "SparkListenerBlockUpdated" => rdd::block_updated(event, cx),
-        "SparkListenerUnpersistRDD" => cx.storage.unpersist(event, cx.texts),
+        "SparkListenerUnpersistRDD" => cx.storage.unpersist(event),
         // nothing that any answer shows depends on these
         "SparkListenerBlockManagerRemoved"
         | "SparkListenerUnschedulableTaskSetAdded"
@@ -173,7 +176,9 @@ fn application(
     let done = match document.kind.as_str() {
         "SparkListenerLogStart" => app::log_start(event, cx),
         "SparkListenerApplicationStart" => {
-            app::started(event, cx);
+            if app::started(event, cx) {
+                return Some(Applied::SecondApplication);
+            }
             Some(())
         }
         "SparkListenerApplicationEnd" => {

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 pub enum Error {
     /// A file of the log cannot be opened or read.
     Scan(scan::Error),
+    /// A pipe, a socket or a device.
+    NotAFile { path: PathBuf },
     /// A folder cannot be listed.
     List { path: PathBuf, source: io::Error },
     /// The folder or archive holds no event log.
@@ -23,6 +25,9 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::Scan(error) => error.hint(),
+            Error::NotAFile { .. } => {
+                Some("a log is read from several places at once; write it to a file first")
+            }
             Error::List { .. } => Some("check that the folder exists and may be read"),
             Error::Nothing { .. } => Some(
                 "give a log file, an eventlog_v2_… folder, or a folder that holds logs directly",
@@ -37,6 +42,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Scan(error) => error.fmt(f),
+            Error::NotAFile { path } => write!(f, "cannot read {}: not a file", path.display()),
             Error::List { path, source } => {
                 write!(f, "cannot list {}: {}", path.display(), source.to_string().to_lowercase())
             }

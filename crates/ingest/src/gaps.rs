@@ -15,8 +15,8 @@ pub(crate) struct Gaps {
 
 impl Gaps {
     /// `bytes` were passed over at `offset` of `file`.
-    pub(crate) fn add(&mut self, gap: Gap) {
-        let Gap { kind, file, mut detail, n, bytes, first_offset } = gap;
+    pub(crate) fn add(&mut self, gap: &Gap) {
+        let &Gap { kind, file, mut detail, n, bytes, first_offset } = gap;
         let told_apart = self.by_what.range((kind, file, Text(0))..=(kind, file, Text(u32::MAX)));
         if !self.by_what.contains_key(&(kind, file, detail)) && told_apart.count() >= DETAILS_MAX {
             detail = Text::EMPTY;

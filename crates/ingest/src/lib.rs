@@ -5,6 +5,7 @@
 mod batch;
 mod dispatch;
 mod error;
+mod freshness;
 mod gaps;
 mod glance;
 mod index_set;
@@ -12,14 +13,16 @@ mod json;
 mod lines;
 mod log;
 mod read;
+mod repair;
 mod replay;
 mod task_document;
 mod task_line;
 mod trackers;
 
 pub use error::Error;
+pub use freshness::{Freshness, freshness};
 pub use glance::{Ended, Glance, glance};
 pub use lines::JSON_DEPTH_MAX;
 pub use log::{FOLDER_ENTRIES_MAX, FileIdentity, Log, logs_at};
-pub use read::{Freshness, Options, freshness, read, scanned_bytes};
+pub use read::{Options, read, scanned_bytes};
 pub use scan::Limits;

@@ -6,11 +6,14 @@ use store::GapKind;
 
 use crate::{
     batch::{Batch, Document, Item},
-    json, task_document, task_line,
+    json, repair, task_document, task_line,
 };
 
 /// How deeply a JSON document may nest. A plan node takes two levels; Spark's own reader stops at 1,000.
 pub const JSON_DEPTH_MAX: usize = 2_000;
+
+/// Some editors and copies put it before a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// How many documents of the kinds that are kept word for word a line may be long.
 const KEPT_LINE_BYTES_MAX: usize = 1 << 20;
@@ -40,6 +43,7 @@ pub(crate) fn read_into(bytes: &[u8], place: Place, batch: &mut Batch) {
         let newline = memchr::memchr(b'\n', &bytes[at..]);
         let end = newline.map_or(bytes.len(), |n| at + n);
         let line = bytes[at..end].trim_ascii();
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         let offset = place.offset + at as u64;
         let whole = line.is_empty() || read_line(line, offset, batch);
         if !whole {
@@ -96,6 +100,15 @@ fn event_name<'b>(c: &mut scan::Cursor<'b>) -> Option<&'b [u8]> {
     Some(c.string()?.bytes)
 }
 
+/// A line as a document, however deep within [`JSON_DEPTH_MAX`].
+fn parse(line: &[u8]) -> Option<Value> {
+    let mut reader = serde_json::Deserializer::from_slice(line);
+    reader.disable_recursion_limit();
+    let value = Value::deserialize(&mut reader).ok()?;
+    reader.end().ok()?;
+    Some(value)
+}
+
 fn read_document(line: &[u8], offset: u64, batch: &mut Batch) -> bool {
     if !depth_fits(line) {
         let detail = format!("nested more than {JSON_DEPTH_MAX} deep");
@@ -103,25 +116,31 @@ fn read_document(line: &[u8], offset: u64, batch: &mut Batch) -> bool {
         batch.items.push((offset, gap));
         return true;
     }
-    let mut reader = serde_json::Deserializer::from_slice(line);
-    reader.disable_recursion_limit();
-    let Ok(value) = Value::deserialize(&mut reader) else { return false };
-    if reader.end().is_err() {
-        return false;
-    }
-    let Some(full_kind) = json::text(&value, "Event") else { return false };
-    let kind = full_kind.rsplit(['.', '$']).next().unwrap_or(full_kind).to_owned();
     let mut misfits = 0;
+    let mut value = parse(line);
+    if value.is_none()
+        && let Some((repaired, n)) = repair::repair(line)
+    {
+        (value, misfits) = (parse(&repaired), n);
+    }
+    let Some(value) = value else { return false };
+    let Some(full_kind) = json::text(&value, "Event") else { return false };
+    let full_name = full_kind.to_owned();
+    let kind = full_kind.rsplit(['.', '$']).next().unwrap_or(full_kind).to_owned();
     let item = match kind.as_str() {
         "SparkListenerTaskStart" => task_document::task_start(&value, batch, &mut misfits)
             .map(|()| Item::TaskStart((batch.starts.len() - 1) as u32)),
         "SparkListenerTaskEnd" => task_document::task_end(&value, batch, &mut misfits)
             .map(|()| Item::TaskEnd((batch.ends.len() - 1) as u32)),
         _ => {
-            let full_kind = full_kind.to_owned();
             let keep = is_kept(&kind) && line.len() <= KEPT_LINE_BYTES_MAX;
             let line = keep.then(|| String::from_utf8_lossy(line).into_owned());
-            Some(Item::Event(Box::new(Document { kind, full_kind, value, line })))
+            Some(Item::Event(Box::new(Document {
+                kind,
+                full_kind: full_name.clone(),
+                value,
+                line,
+            })))
         }
     };
     let item = item.unwrap_or_else(|| Item::Gap {
@@ -132,7 +151,7 @@ fn read_document(line: &[u8], offset: u64, batch: &mut Batch) -> bool {
     });
     batch.items.push((offset, item));
     if misfits > 0 {
-        let detail = "task event".to_owned();
+        let detail = full_name;
         let gap = Item::Gap { kind: GapKind::BadValue, detail, n: misfits, bytes: 0 };
         batch.items.push((offset, gap));
     }

@@ -15,8 +15,6 @@ use crate::Error;
 
 /// Entries of a folder that are looked at.
 pub const FOLDER_ENTRIES_MAX: usize = 5_000_000;
-/// Missing files of a rolling log that are named one by one.
-const MISSING_FILES_MAX: u64 = 100;
 
 record! {
     /// A file as it was when it was listed.
@@ -40,8 +38,8 @@ pub struct Log {
     pub files: Vec<FileIdentity>,
     /// By its name, the application still runs.
     pub in_progress: bool,
-    /// What the list of files alone tells: missing and compacted files.
-    pub gaps: Vec<(GapKind, String)>,
+    /// What the list of files alone tells: kind, file, number.
+    pub gaps: Vec<(GapKind, String, u64)>,
 }
 
 impl Log {
@@ -68,8 +66,11 @@ struct File {
 pub fn logs_at(path: &Path) -> Result<(Vec<Log>, Vec<Error>), Error> {
     let meta =
         fs::metadata(path).map_err(|source| scan::Error::Open { path: path.to_owned(), source })?;
-    if !meta.is_dir() {
+    if meta.is_file() {
         return Ok((file_logs(path)?, Vec::new()));
+    }
+    if !meta.is_dir() {
+        return Err(Error::NotAFile { path: path.to_owned() });
     }
     let entries = list(path)?;
     if is_rolling_name(&name_of(path))
@@ -84,7 +85,13 @@ pub fn logs_at(path: &Path) -> Result<(Vec<Log>, Vec<Error>), Error> {
     }
     let (mut logs, mut errors) = (Vec::new(), Vec::new());
     for entry in entries {
-        let found = if entry.is_dir() { folder_log(&entry) } else { file_logs(&entry) };
+        let found = match fs::metadata(&entry) {
+            Ok(meta) if meta.is_dir() => folder_log(&entry),
+            Ok(meta) if meta.is_file() => file_logs(&entry),
+            // pipes, sockets and devices hold no logs, and reading one may never end
+            Ok(_) => continue,
+            Err(source) => Err(scan::Error::Open { path: entry.clone(), source }.into()),
+        };
         match found {
             Ok(found) => logs.extend(found),
             Err(error) => errors.push(error),
@@ -134,7 +141,7 @@ fn files_of(paths: &[PathBuf]) -> Result<Vec<File>, Error> {
     paths.iter().filter(|path| path.is_file()).map(|path| file(path)).collect()
 }
 
-fn log(path: &Path, files: Vec<File>, gaps: Vec<(GapKind, String)>, in_progress: bool) -> Log {
+fn log(path: &Path, files: Vec<File>, gaps: Vec<(GapKind, String, u64)>, in_progress: bool) -> Log {
     let identity = |f: &File| FileIdentity {
         name: f.name.trim_end_matches(".inprogress").to_owned(),
         size_bytes: f.part.size_bytes(),
@@ -218,6 +225,7 @@ fn is_databricks_name(name: &str) -> bool {
 fn rolling(path: &Path, files: Vec<File>) -> Option<Log> {
     let in_progress =
         files.iter().any(|f| is_status_name(&f.name) && f.name.ends_with(".inprogress"));
+    let mut gaps = Vec::new();
     let mut numbered: Vec<(u64, bool, File)> = files
         .into_iter()
         .filter_map(|f| Some((rolling_index(&f.name)?, f.name.ends_with(".compact"), f)))
@@ -225,27 +233,55 @@ fn rolling(path: &Path, files: Vec<File>) -> Option<Log> {
     // a compacted file stands for itself and all before it
     numbered.sort_by(|a, b| (a.0, a.1, &a.2.name).cmp(&(b.0, b.1, &b.2.name)));
     let from = numbered.iter().rposition(|(_, compacted, _)| *compacted).unwrap_or(0);
-    let kept = numbered.split_off(from);
-    let mut gaps = Vec::new();
-    let mut expected = 1;
-    for (index, compacted, file) in &kept {
-        if *compacted {
-            gaps.push((GapKind::Compacted, file.name.clone()));
-        } else {
-            let missing = expected..*index;
-            gaps.extend(
-                missing
-                    .take(MISSING_FILES_MAX as usize)
-                    .map(|n| (GapKind::MissingFile, format!("events_{n}_…"))),
-            );
+    let mut kept: Vec<(u64, bool, File)> = Vec::new();
+    for next in numbered.split_off(from) {
+        match kept.last_mut() {
+            // two files of one number: the one that is named like the folder is the log's
+            Some(before) if before.0 == next.0 => {
+                let stray = if belongs(path, &next.2.name) && !belongs(path, &before.2.name) {
+                    std::mem::replace(before, next)
+                } else {
+                    next
+                };
+                gaps.push((GapKind::StrayFile, stray.2.name, 1));
+            }
+            _ => kept.push(next),
         }
-        expected = index + 1;
+    }
+    if kept.iter().any(|(_, _, f)| belongs(path, &f.name)) {
+        let strays = kept.extract_if(.., |(_, _, f)| !belongs(path, &f.name));
+        gaps.extend(strays.map(|(_, _, f)| (GapKind::StrayFile, f.name, 1)));
+    }
+    let last = kept.len().saturating_sub(1);
+    let mut expected = 1;
+    for (at, (index, compacted, file)) in kept.iter().enumerate() {
+        if *compacted {
+            gaps.push((GapKind::Compacted, file.name.clone(), 1));
+        } else if *index > expected {
+            let names = match index - expected {
+                1 => format!("events_{expected}_…"),
+                _ => format!("events_{expected}_… to events_{}_…", index - 1),
+            };
+            gaps.push((GapKind::MissingFile, names, index - expected));
+        }
+        if file.part.size_bytes() == 0 && at < last {
+            gaps.push((GapKind::MissingFile, format!("{} (empty)", file.name), 1));
+        }
+        expected = index.saturating_add(1);
     }
     if kept.is_empty() {
         return None;
     }
     let kept = kept.into_iter().map(|(_, _, file)| file).collect();
     Some(log(path, kept, gaps, in_progress))
+}
+
+/// Whether a file of a rolling log carries the folder's application: `eventlog_v2_X` holds `events_N_X…`.
+fn belongs(folder: &Path, file: &str) -> bool {
+    let folder = name_of(folder);
+    let app = folder.strip_prefix("eventlog_v2_").unwrap_or(&folder);
+    let rest = file.strip_prefix("events_").and_then(|rest| rest.split_once('_'));
+    rest.is_some_and(|(_, rest)| rest.starts_with(app))
 }
 
 /// `eventlog-DATE…` by date, then `eventlog`, which is the one being written.

@@ -5,18 +5,18 @@
 //! threads, no more than a block and a batch a thread are in memory, and the order of events is that of the log.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use scan::{Blocks, Damage, DamageKind, Limits, Part, Start};
-use store::{Builder, Gap, GapKind, Sink, Store, Text, Wire, record};
+use scan::{Blocks, Damage, DamageKind, Limits, Start};
+use store::{Builder, Gap, GapKind, Sink, Store, Text, Wire};
 
 use crate::{
     Error,
     batch::{Batch, Item},
+    freshness::{Freshness, Origin, compare, origin, samples},
     lines::{self, Place},
-    log::{FileIdentity, Log},
+    log::Log,
     replay::{self, Replay, State},
 };
 
@@ -24,8 +24,6 @@ use crate::{
 const STACK_BYTES: usize = 32 << 20;
 /// Text that stays in a core's second-level cache, with the rows made of it, until it was read.
 const BLOCK_BYTES: usize = 512 << 10;
-/// Bytes at the beginning of a log that tell whether it is the same one: few, because a log may have been short then.
-const HEAD_BYTES: usize = 64;
 
 /// How to read; no setting changes what is read.
 #[derive(Clone, Copy, Debug)]
@@ -48,84 +46,6 @@ impl Options {
         };
         Options { n_threads: n_threads.max(1), limits, open_bytes_max: share.min(128 << 20) }
     }
-}
-
-record! {
-    /// What a store knows of the log it was read from.
-    struct Origin {
-        files: Vec<FileIdentity>,
-        head_hash: u64,
-        part: u64,
-        stored_offset: u64,
-        offset: u64,
-        skip_to: u64,
-        /// Empty when the application had ended.
-        state: Option<State>,
-    }
-}
-
-/// How a store relates to a log as it is now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Freshness {
-    /// It is of exactly these files.
-    Current,
-    /// The log has grown since; reading can go on from there.
-    Behind,
-    /// Another log, or one that was rewritten.
-    Foreign,
-}
-
-/// Compares a store with the log.
-pub fn freshness(store: &Store, log: &Log) -> Freshness {
-    origin(store).map_or(Freshness::Foreign, |origin| compare(&origin, log))
-}
-
-fn origin(store: &Store) -> Option<Origin> {
-    Origin::get(&mut store::Reader::new(store.resume()))
-}
-
-fn compare(origin: &Origin, log: &Log) -> Freshness {
-    if origin.files == log.files {
-        return Freshness::Current;
-    }
-    let grown = origin.files.len() <= log.files.len()
-        && origin
-            .files
-            .iter()
-            .zip(&log.files)
-            .all(|(then, now)| then.name == now.name && then.size_bytes <= now.size_bytes);
-    // only the file that was the last may have grown
-    let before_last = origin.files.len().saturating_sub(1);
-    let earlier_same = origin
-        .files
-        .iter()
-        .zip(&log.files)
-        .take(before_last)
-        .all(|(a, b)| a.size_bytes == b.size_bytes);
-    if !grown || !earlier_same || head_hash(&log.parts) != Some(origin.head_hash) {
-        return Freshness::Foreign;
-    }
-    let same_size = origin.files.len() == log.files.len()
-        && origin.files.iter().zip(&log.files).all(|(a, b)| a.size_bytes == b.size_bytes);
-    match (&origin.state, same_size) {
-        // renamed or touched
-        (_, true) => Freshness::Current,
-        (Some(_), false) => Freshness::Behind,
-        (None, false) => Freshness::Foreign,
-    }
-}
-
-fn head_hash(parts: &[std::sync::Arc<dyn Part>]) -> Option<u64> {
-    let mut head = Vec::new();
-    parts.first()?.open(0).ok()?.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
-    Some(fnv(&head))
-}
-
-/// A fixed hash: the value is kept on disk.
-fn fnv(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
 }
 
 struct Turn<S: Sink> {
@@ -162,9 +82,9 @@ pub fn read<S: Sink + Send>(
         _ => {
             let builder = Builder::new(sink, options.open_bytes_max).map_err(write_error)?;
             let mut replay = Replay::new(builder, State::default());
-            for (kind, name) in &log.gaps {
+            for (kind, name, n) in &log.gaps {
                 let file = replay.texts().intern(name);
-                replay.add_gap(Gap { kind: *kind, file, n: 1, ..Gap::default() });
+                replay.add_gap(&Gap { kind: *kind, file, n: *n, ..Gap::default() });
             }
             replay
         }
@@ -274,15 +194,18 @@ pub fn scanned_bytes(log: &Log, limits: Limits) -> Result<u64, Error> {
 impl<S: Sink> Turn<S> {
     fn apply(&mut self, batch: &mut Batch, block: &scan::Block) -> std::io::Result<()> {
         let file = self.files[block.part];
+        if !block.bytes.is_empty() {
+            self.settle(block.part);
+        }
         let (before, behind): (Vec<&Damage>, Vec<&Damage>) =
             block.damage.iter().partition(|d| d.kind == DamageKind::LineTooLong);
         for damage in before {
             let gap = self.gap(damage, file);
-            self.replay.add_gap(gap);
+            self.replay.add_gap(&gap);
         }
         let mut last_torn = None;
-        if block.ends_part
-            && !block.bytes.ends_with(b"\n")
+        // a line without its end may yet be completed, also where the bytes end inside a compressed block
+        if !block.bytes.ends_with(b"\n")
             && let Some((_, Item::Gap { kind: GapKind::TornLine, .. })) = batch.items.last()
             && !block.bytes.is_empty()
         {
@@ -299,18 +222,13 @@ impl<S: Sink> Turn<S> {
             let gap = self.gap(damage, file);
             self.at_end.entry(block.part).or_default().push(gap);
         }
-        if !block.ends_part && !block.bytes.is_empty() {
-            self.settle(block.part, block.offset);
-        }
         Ok(())
     }
 
-    /// Damage that more of the part came after is there to stay.
-    fn settle(&mut self, part: usize, offset: u64) {
-        for gap in
-            self.at_end.entry(part).or_default().extract_if(.., |gap| gap.first_offset <= offset)
-        {
-            self.replay.add_gap(gap);
+    /// More of the part came after its damage: it is there to stay.
+    fn settle(&mut self, part: usize) {
+        for gap in self.at_end.remove(&part).unwrap_or_default() {
+            self.replay.add_gap(&gap);
         }
     }
 
@@ -343,7 +261,7 @@ fn finish<S: Sink>(
     let last = log.parts.len().saturating_sub(1);
     let mut extra = turn.at_end.remove(&last).unwrap_or_default();
     for gap in turn.at_end.into_values().flatten() {
-        turn.replay.add_gap(gap);
+        turn.replay.add_gap(&gap);
     }
     let ended = turn.replay.has_ended();
     // the open end of a running application's log is no loss: what is missing is yet to come
@@ -355,7 +273,7 @@ fn finish<S: Sink>(
     let again = if ended { Start::default() } else { blocks.restart_for(last, end) };
     let origin = Origin {
         files: log.files.clone(),
-        head_hash: head_hash(&log.parts).unwrap_or(0),
+        samples: samples(&log.parts, &log.files).unwrap_or(0),
         part: again.part as u64,
         stored_offset: again.stored_offset,
         offset: again.offset,

@@ -50,7 +50,7 @@ impl<S: Sink> Replay<S> {
         &mut self.builder.texts
     }
 
-    pub(crate) fn add_gap(&mut self, gap: Gap) {
+    pub(crate) fn add_gap(&mut self, gap: &Gap) {
         self.state.gaps.add(gap);
     }
 
@@ -79,7 +79,7 @@ impl<S: Sink> Replay<S> {
                 Item::Event(document) => {
                     if let Some(kind) = self.event(document)? {
                         let detail = self.builder.text(&document.full_kind);
-                        self.state.gaps.add(Gap {
+                        self.state.gaps.add(&Gap {
                             kind,
                             file,
                             detail,
@@ -91,7 +91,7 @@ impl<S: Sink> Replay<S> {
                 }
                 Item::Gap { kind, detail, n, bytes } => {
                     let detail = self.builder.text(detail);
-                    self.state.gaps.add(Gap {
+                    self.state.gaps.add(&Gap {
                         kind: *kind,
                         file,
                         detail,
@@ -192,6 +192,7 @@ impl<S: Sink> Replay<S> {
             Applied::StageClosed(id) => self.builder.close_stage(id).map(|()| None),
             Applied::Lacking => Ok(Some(GapKind::BadEvent)),
             Applied::UnknownKind => Ok(Some(GapKind::UnknownEvent)),
+            Applied::SecondApplication => Ok(Some(GapKind::SecondApplication)),
         }
     }
 
@@ -213,6 +214,7 @@ impl<S: Sink> Replay<S> {
         let n_events = self.n_events();
         let state = self.state;
         let n_end_without_start = state.stages.n_end_without_start();
+        let n_without_stage = state.stages.n_without_stage();
         let finished = state.stages.finish();
         let (executors, executor_events) = state.executors.finish();
         let (persisted_rdds, blocks) = state.storage.finish();
@@ -220,6 +222,7 @@ impl<S: Sink> Replay<S> {
         let ended = state.app.app.ended_at_ms.is_some();
         for (kind, n) in [
             (GapKind::TaskEndWithoutStart, n_end_without_start),
+            (GapKind::TaskWithoutStage, n_without_stage),
             (GapKind::TaskStartWithoutEnd, finished.n_tasks_left_open),
             (GapKind::JobWithoutEnd, if ended { finished.n_open_jobs } else { 0 }),
             (GapKind::StageWithoutEnd, if ended { finished.n_open_stages } else { 0 }),
@@ -228,7 +231,7 @@ impl<S: Sink> Replay<S> {
             (GapKind::NoEnvironment, u64::from(state.app.environment.is_none())),
         ] {
             if n > 0 {
-                gaps.add(Gap { kind, n, ..Gap::default() });
+                gaps.add(&Gap { kind, n, ..Gap::default() });
             }
         }
         let mut app = state.app.app;

@@ -197,6 +197,7 @@ fn task_info<'b>(mut c: Cursor<'b>, info: &mut TaskInfo, side: &mut Side) -> Opt
     let mut flags = 0;
     // Spark's reader takes a missing attempt for the first retry
     info[C::attempt as usize] = 1;
+    info[C::task_id as usize] = i64::MIN;
     object!(c, {
         "Task ID" => info[C::task_id as usize] = c.int()?,
         "Index" => info[C::index as usize] = c.int()?,
@@ -214,7 +215,8 @@ fn task_info<'b>(mut c: Cursor<'b>, info: &mut TaskInfo, side: &mut Side) -> Opt
         "Accumulables" => c = accumulables(c, side)?,
     });
     info[C::flags as usize] = flags;
-    Some(c)
+    // a task without an id is none
+    (info[C::task_id as usize] != i64::MIN).then_some(c)
 }
 
 #[inline(always)]

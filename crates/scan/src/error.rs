@@ -21,7 +21,7 @@ impl Error {
             Error::Zip { .. } => Some("the archive may not have been copied to its end"),
             Error::Open { source, .. } | Error::Read { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => {
-                    Some("the application may have ended meanwhile and renamed its log; list again")
+                    Some("check the path; the log of a running application is renamed when it ends")
                 }
                 io::ErrorKind::PermissionDenied => {
                     Some("logs belong to the user who ran the application; ask for read access")

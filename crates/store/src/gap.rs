@@ -23,18 +23,24 @@ choices! {
         Compacted,
         /// An event of a kind that Afterspark does not know.
         UnknownEvent,
-        /// A known event without what it needs.
+        /// A known event without what it needs, or of something that the log does not know.
         BadEvent,
         /// A value that does not fit its field.
         BadValue,
         /// A task's end without its start.
         TaskEndWithoutStart,
+        /// A task's end when its stage attempt was over, or one of a stage that the log does not know.
+        TaskWithoutStage,
         /// A task that started and never ended although its stage did.
         TaskStartWithoutEnd,
         /// A job that never ended although the application did.
         JobWithoutEnd,
         /// A stage attempt that never ended although the application did.
         StageWithoutEnd,
+        /// A second application starts in the log.
+        SecondApplication,
+        /// A file in a rolling log's folder that is not one of its files.
+        StrayFile,
         /// No end of the application: it runs still, or its driver died.
         NoApplicationEnd,
         /// No start of the application.
@@ -74,15 +80,19 @@ impl GapKind {
     pub fn severity(self) -> Severity {
         use GapKind as K;
         match self {
-            K::UnknownEvent | K::NoApplicationEnd | K::NoApplicationStart | K::NoEnvironment => {
-                Severity::Note
-            }
+            K::UnknownEvent
+            | K::NoApplicationEnd
+            | K::NoApplicationStart
+            | K::NoEnvironment
+            | K::StrayFile => Severity::Note,
             K::TornLine
             | K::LongLine
             | K::Compacted
             | K::BadEvent
             | K::BadValue
             | K::TaskEndWithoutStart
+            | K::TaskWithoutStage
+            | K::SecondApplication
             | K::TaskStartWithoutEnd
             | K::JobWithoutEnd
             | K::StageWithoutEnd => Severity::Loss,
@@ -108,7 +118,16 @@ impl GapKind {
                 "compacted by the history server: events of finished jobs are gone"
             }
             GapKind::UnknownEvent => "event of an unknown kind; ignored, as Spark does",
-            GapKind::BadEvent => "event lacks a field it needs; ignored",
+            GapKind::BadEvent => {
+                "event lacks what it needs, or is of something this log does not know; ignored"
+            }
+            GapKind::TaskWithoutStage => {
+                "task ends outside a running stage; kept, but in no stage's sums, as Spark does"
+            }
+            GapKind::SecondApplication => {
+                "another application starts in this log; what both did is mixed"
+            }
+            GapKind::StrayFile => "file that does not belong to this rolling log; not read",
             GapKind::BadValue => "value does not fit its field; taken as missing",
             GapKind::TaskEndWithoutStart => {
                 "task ends without a start; counted, but without metrics, as Spark does"
@@ -144,6 +163,9 @@ impl GapKind {
             GapKind::BadValue => "bad-value",
             GapKind::TaskEndWithoutStart => "task-end-without-start",
             GapKind::TaskStartWithoutEnd => "task-start-without-end",
+            GapKind::TaskWithoutStage => "task-without-stage",
+            GapKind::SecondApplication => "second-application",
+            GapKind::StrayFile => "stray-file",
             GapKind::JobWithoutEnd => "job-without-end",
             GapKind::StageWithoutEnd => "stage-without-end",
             GapKind::NoApplicationEnd => "no-application-end",

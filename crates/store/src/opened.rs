@@ -81,13 +81,13 @@ impl Store {
     }
 
     /// A value that was written down; empty when it is not there.
-    pub fn blob(&self, blob: Blob) -> &[u8] {
+    pub fn blob(&self, blob: &Blob) -> &[u8] {
         file::part(self.chunk_area(), (blob.at, blob.len)).unwrap_or_default()
     }
 
     /// A plan of an SQL execution.
     pub fn plan(&self, plan: &PlanRef) -> Option<SqlPlan> {
-        SqlPlan::get(&mut Reader::new(self.blob(plan.blob.clone())))
+        SqlPlan::get(&mut Reader::new(self.blob(&plan.blob)))
     }
 
     /// The task attempts of a stage attempt; none for one that the log does not know.

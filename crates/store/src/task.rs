@@ -174,6 +174,11 @@ impl std::ops::IndexMut<TaskColumn> for TaskRow {
 }
 
 impl TaskRow {
+    /// From launch to finish; wraps as Spark's own arithmetic does when a log lies about its instants.
+    pub fn duration_ms(&self) -> i64 {
+        self[TaskColumn::finished_at_ms].wrapping_sub(self[TaskColumn::launched_at_ms])
+    }
+
     /// A row about which nothing is known.
     pub const UNKNOWN: TaskRow = {
         let mut values = [0; TaskColumn::COUNT];

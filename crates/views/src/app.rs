@@ -56,7 +56,7 @@ pub fn app_summary(store: &Store, scope: Scope) -> AppSummary {
     let jobs = crate::jobs(store, scope);
     let app = &tables.app;
     let text = |t| store.text(t).to_owned();
-    let sum = |column| stages.iter().map(|s| s.sums[column]).sum::<i64>();
+    let sum = |column| stages.iter().fold(0, |sum: i64, s| sum.wrapping_add(s.sums[column]));
     let with_status = |status| stages.iter().filter(|s| s.status == status).count();
     let ended_at_ms = app.ended_at_ms.or(app.last_event_at_ms);
     AppSummary {
@@ -67,7 +67,7 @@ pub fn app_summary(store: &Store, scope: Scope) -> AppSummary {
         spark_version: app.spark_version.map(text),
         started_at_ms: app.started_at_ms,
         ended_at_ms: app.ended_at_ms,
-        duration_ms: app.started_at_ms.zip(ended_at_ms).map(|(from, to)| to - from),
+        duration_ms: app.started_at_ms.zip(ended_at_ms).map(|(from, to)| to.saturating_sub(from)),
         exit_code: app.exit_code,
         n_events: app.n_events,
         n_jobs: jobs.len(),
@@ -93,12 +93,15 @@ pub fn app_summary(store: &Store, scope: Scope) -> AppSummary {
         gc_ms: sum(C::jvm_gc_ms),
         input_bytes: sum(C::input_bytes),
         output_bytes: sum(C::output_bytes),
-        shuffle_read_bytes: sum(C::shuffle_local_bytes) + sum(C::shuffle_remote_bytes),
+        shuffle_read_bytes: sum(C::shuffle_local_bytes).wrapping_add(sum(C::shuffle_remote_bytes)),
         shuffle_write_bytes: sum(C::shuffle_write_bytes),
         spill_memory_bytes: sum(C::spill_memory_bytes),
         spill_disk_bytes: sum(C::spill_disk_bytes),
     }
 }
+
+/// More cores than this on one executor are a lie.
+const CORES_MAX: i64 = 1 << 20;
 
 /// The largest number of cores that executors had at one moment.
 pub fn cores_max(store: &Store) -> Option<i64> {
@@ -107,7 +110,7 @@ pub fn cores_max(store: &Store) -> Option<i64> {
     for event in &store.tables().executor_events {
         match event.change {
             ExecutorChange::Added => {
-                let n = event.n_cores.unwrap_or(0);
+                let n = event.n_cores.unwrap_or(0).clamp(0, CORES_MAX);
                 now += n - cores.insert(event.subject, n).unwrap_or(0);
                 max = max.max(now);
             }

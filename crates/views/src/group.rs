@@ -23,7 +23,8 @@ pub fn by_name(store: &Store, stages: &[&StageLine<'_>]) -> Vec<NameGroup> {
             groups.push(NameGroup { name, n_stages: 0, duration_ms: 0 });
         }
         groups[at].n_stages += 1;
-        groups[at].duration_ms += stage.duration_ms.unwrap_or(0);
+        let duration_ms = &mut groups[at].duration_ms;
+        *duration_ms = duration_ms.saturating_add(stage.duration_ms.unwrap_or(0));
     }
     groups.sort_by_key(|group| std::cmp::Reverse(group.duration_ms));
     groups

@@ -22,7 +22,10 @@ pub fn jobs(store: &Store, scope: Scope) -> Vec<JobLine<'_>> {
         .filter(|job| job.stage_ids.iter().any(|s| scope.has(*s)) || scope.is_all());
     rows.map(|row| {
         let end_ms = row.completed_at_ms.unwrap_or(now_ms);
-        JobLine { row, duration_ms: row.submitted_at_ms.map(|from| (end_ms - from).max(0)) }
+        JobLine {
+            row,
+            duration_ms: row.submitted_at_ms.map(|from| end_ms.saturating_sub(from).max(0)),
+        }
     })
     .collect()
 }
@@ -62,7 +65,11 @@ pub fn sql_executions(store: &Store, scope: Scope) -> Vec<SqlLine<'_>> {
             SqlLine {
                 row,
                 status,
-                duration_ms: (row.ended_at_ms.unwrap_or(now_ms) - row.started_at_ms).max(0),
+                duration_ms: row
+                    .ended_at_ms
+                    .unwrap_or(now_ms)
+                    .saturating_sub(row.started_at_ms)
+                    .max(0),
                 n_plan_changes: row.plans.len().saturating_sub(1),
                 n_plan_nodes: row.plans.last().map_or(0, |plan| plan.n_nodes as usize),
             }

@@ -108,10 +108,17 @@ impl Measure {
         match self {
             Measure::DurationMs => durations(tasks, now_ms),
             Measure::GettingResultMs => {
-                let finished =
-                    zip(tasks.column(C::launched_at_ms), durations(tasks, now_ms), |a, b| a + b);
+                let finished = zip(
+                    tasks.column(C::launched_at_ms),
+                    durations(tasks, now_ms),
+                    i64::wrapping_add,
+                );
                 let fetching = tasks.column(C::getting_result_at_ms);
-                zip(finished, fetching, |end, from| if from > 0 { end - from } else { 0 })
+                zip(
+                    finished,
+                    fetching,
+                    |end, from| if from > 0 { end.wrapping_sub(from) } else { 0 },
+                )
             }
             Measure::SchedulerDelayMs => {
                 let mut rest = durations(tasks, now_ms);

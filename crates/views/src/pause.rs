@@ -17,7 +17,7 @@ pub struct Pause {
 
 impl Pause {
     pub fn duration_ms(&self) -> i64 {
-        self.to_ms - self.from_ms
+        self.to_ms.saturating_sub(self.from_ms)
     }
 }
 
@@ -60,7 +60,7 @@ pub fn busy(store: &Store) -> Option<Busy> {
     if to_ms > busy_until {
         pauses.push(Pause { from_ms: busy_until, to_ms, after: last, before: None });
     }
-    let lifetime_ms = (to_ms - from_ms).max(0);
-    let paused_ms: i64 = pauses.iter().map(Pause::duration_ms).sum();
-    Some(Busy { lifetime_ms, stages_ms: (lifetime_ms - paused_ms).max(0), pauses })
+    let lifetime_ms = to_ms.saturating_sub(from_ms).max(0);
+    let paused_ms = pauses.iter().map(Pause::duration_ms).fold(0, i64::saturating_add);
+    Some(Busy { lifetime_ms, stages_ms: lifetime_ms.saturating_sub(paused_ms).max(0), pauses })
 }

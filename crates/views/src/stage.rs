@@ -49,6 +49,8 @@ pub struct StageLine<'s> {
     pub duration_ms: Option<i64>,
     /// Of the durations of all stage attempts.
     pub share: f64,
+    /// From the submission until the first task began: what a busy cluster or a slow start of executors costs.
+    pub wait_ms: Option<i64>,
     pub gc_share: Option<f64>,
     /// Whether any of its tasks reported the metric; a sum of one that none did means nothing.
     pub metrics_seen: u64,
@@ -68,7 +70,10 @@ impl StageLine<'_> {
     /// Local and remote; `None` when no task reported either.
     pub fn shuffle_read_bytes(&self) -> Option<i64> {
         let parts = [self.sum(C::shuffle_local_bytes), self.sum(C::shuffle_remote_bytes)];
-        parts.iter().any(Option::is_some).then(|| parts.into_iter().flatten().sum())
+        parts
+            .iter()
+            .any(Option::is_some)
+            .then(|| parts.into_iter().flatten().fold(0, i64::wrapping_add))
     }
 }
 
@@ -100,7 +105,7 @@ pub fn stages(store: &Store, scope: Scope) -> Vec<StageLine<'_>> {
         .filter(|row| scope.has(row.id.stage))
         .map(|row| stage_line(store, row, n_cores, now_ms))
         .collect();
-    let total_ms: i64 = lines.iter().filter_map(|s| s.duration_ms).sum();
+    let total_ms = lines.iter().filter_map(|s| s.duration_ms).fold(0, i64::saturating_add);
     for line in &mut lines {
         let own_ms = line.duration_ms.unwrap_or(0);
         line.share = if total_ms > 0 { own_ms as f64 / total_ms as f64 } else { 0.0 };
@@ -128,8 +133,15 @@ fn stage_line<'s>(
     let run_ms = row.sums[C::executor_run_ms];
     let mut line = StageLine {
         row,
-        duration_ms: row.submitted_at_ms.zip(end_ms).map(|(from, to)| (to - from).max(0)),
+        duration_ms: row
+            .submitted_at_ms
+            .zip(end_ms)
+            .map(|(from, to)| to.saturating_sub(from).max(0)),
         share: 0.0,
+        wait_ms: row
+            .submitted_at_ms
+            .zip(row.first_task_launched_at_ms)
+            .map(|(from, to)| to.saturating_sub(from).max(0)),
         gc_share: summary::ratio(row.sums[C::jvm_gc_ms], run_ms),
         metrics_seen: 0,
         times: None,
@@ -150,8 +162,11 @@ fn stage_line<'s>(
     });
     let shuffle = Measure::ShuffleReadBytes.values(&tasks, now_ms);
     let input = tasks.column(C::input_bytes);
-    let bytes: Vec<i64> =
-        rows.successful.iter().map(|r| input[*r as usize] + shuffle[*r as usize]).collect();
+    let bytes: Vec<i64> = rows
+        .successful
+        .iter()
+        .map(|r| input[*r as usize].wrapping_add(shuffle[*r as usize]))
+        .collect();
     let mut sorted = bytes.clone();
     sorted.sort_unstable();
     let (median_bytes, largest_bytes) = (sorted[sorted.len() / 2], sorted[sorted.len() - 1]);

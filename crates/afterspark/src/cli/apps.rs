@@ -66,7 +66,9 @@ impl Apps {
         for folder in &self.folders {
             match ingest::logs_at(folder) {
                 Ok((found, errors)) => {
-                    for error in errors {
+                    let nothing = found.is_empty() && errors.is_empty();
+                    let nothing = nothing.then(|| ingest::Error::Nothing { path: folder.clone() });
+                    for error in errors.into_iter().chain(nothing) {
                         complain(&error.to_string(), error.hint());
                         outcome = Outcome::Partly;
                     }
@@ -96,6 +98,7 @@ impl Apps {
             (b.started_at_ms, &a.id, &a.attempt_id).cmp(&(a.started_at_ms, &b.id, &b.attempt_id))
         });
         let list = match self.format {
+            ListFormat::Text if apps.is_empty() => String::new(),
             ListFormat::Text => lines(&apps),
             ListFormat::Json => serde_json::to_string_pretty(&apps).unwrap_or_default() + "\n",
             ListFormat::Csv => csv(&apps),
@@ -136,7 +139,7 @@ fn lines(apps: &[App<'_>]) -> String {
         let id = app.id.as_deref().unwrap_or(app.log);
         let attempt = app.attempt_id.as_ref().map(|a| format!(" attempt {a}")).unwrap_or_default();
         let ran = match (app.started_at_ms, app.ended_at_ms, app.state) {
-            (Some(from), Some(to), _) => duration(to - from),
+            (Some(from), Some(to), _) => duration(to.saturating_sub(from)),
             (_, _, "no-end") => "no end".to_owned(),
             _ => MISSING.to_owned(),
         };
@@ -145,16 +148,24 @@ fn lines(apps: &[App<'_>]) -> String {
             app.started_at_ms
                 .map_or(MISSING.to_owned(), |at| instant(at).trim_end_matches(" UTC").to_owned()),
             ran,
-            text::one_line(app.spark_version.as_deref().unwrap_or(MISSING), 14),
+            text::one_line(app.spark_version.as_deref().unwrap_or(MISSING), 8),
             bytes(app.log_bytes as i64),
             text::one_line(app.name.as_deref().unwrap_or_default(), WIDTH),
         ]);
     }
     let (heading, lines) = table.lines();
     let mut out = String::new();
-    for line in std::iter::once(heading).chain(lines) {
+    out.push_str(&heading);
+    out.push('\n');
+    for (app, line) in apps.iter().zip(lines) {
         out.push_str(&text::one_line(&line, WIDTH));
         out.push('\n');
+        // where the name does not tell the log, it has a line of its own
+        let id = app.id.as_deref().unwrap_or_default();
+        if !app.log.contains(id) || id.is_empty() {
+            out.push_str(&text::one_line(&format!("    in {}", app.log), WIDTH));
+            out.push('\n');
+        }
     }
     out
 }

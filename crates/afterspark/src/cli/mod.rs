@@ -10,13 +10,15 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::text;
+
 /// Exit codes, in the help of every verb.
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 2 could not do it (usage, unreadable log, no Spark events). \
 When some logs of many cannot be read, the others are shown and the code is 2.";
 
 #[derive(Parser)]
-#[command(name = "afterspark", version, about = "The Spark UI that tells you why: reads Spark event logs", after_help = EXIT_CODES)]
+#[command(name = "afterspark", version, about = "Reads Apache Spark event logs and reports what ran and where the time went", after_help = EXIT_CODES)]
 struct Arguments {
     #[command(subcommand)]
     verb: Verb,
@@ -71,12 +73,13 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-/// Talk, as opposed to the answer, goes to stderr.
-#[expect(clippy::print_stderr, reason = "this is the one place")]
+/// Talk, as opposed to the answer, goes to stderr, a line each; when nobody listens there it is lost, as talk is.
 fn complain(what: &str, hint: Option<&str>) {
-    eprintln!("afterspark: {what}");
+    let line = |text: &str| text::one_line(text, usize::MAX);
+    let mut err = io::stderr().lock();
+    writeln!(err, "afterspark: {}", line(what)).ok();
     if let Some(hint) = hint {
-        eprintln!("hint: {hint}");
+        writeln!(err, "hint: {}", line(hint)).ok();
     }
 }
 

@@ -1,9 +1,11 @@
 //! `afterspark report`: what ran, and where the time went.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use clap::Args;
 use ingest::{Log, Options};
+use store::{GapKind, Severity, Store};
 
 use super::{EXIT_CODES, Failure, Outcome, answer, complain, size};
 use crate::{
@@ -20,8 +22,9 @@ use crate::{
   afterspark report /logs/app-20261201001103-0000
   afterspark report --stage 12 --format json /logs/eventlog_v2_application_1700000000000_0042
 
-A LOG is an event log file (plain, zstd, lz4, snappy, lzf or gzip, told by content), a rolling folder
-(eventlog_v2_…), a Databricks folder, a zip downloaded from a history server, or a folder of logs.
+A LOG is an event log file (plain, zstd, lz4, snappy, lzf or gzip, told by content),
+a rolling folder (eventlog_v2_…), a Databricks folder, a zip downloaded from a
+history server, or a folder of logs. With --stage, csv is a line for each metric.
 
 {EXIT_CODES}"))]
 pub(super) struct Report {
@@ -62,27 +65,33 @@ impl Report {
         let (logs, mut outcome) = self.find_logs();
         let mut writer = report::writer(self.format, Paint::for_stdout());
         let mut warned = false;
-        let mut n_shown = 0;
         for log in &logs {
             let mut warn = |what: String| {
                 if !std::mem::replace(&mut warned, true) {
                     complain(&what, None);
                 }
             };
-            match self.report(log, &cache, options, &mut warn) {
-                Ok(report) => {
-                    answer(|out| writer.next(&report, out))?;
-                    n_shown += 1;
-                }
+            // a bug that one log brings out must not cost the reports on the others
+            let shown = catch_unwind(AssertUnwindSafe(|| {
+                let report = self.report(log, &cache, options, &mut warn)?;
+                answer(|out| writer.next(&report, out))
+            }));
+            let shown = shown.unwrap_or_else(|_| {
+                let what = format!("cannot report on {}: stopped by a bug", log.path.display());
+                Err(Failure {
+                    what,
+                    hint: Some("please report it, with the log if you may".to_owned()),
+                })
+            });
+            match shown {
+                Ok(()) => {}
                 Err(failure) => {
                     complain(&failure.what, failure.hint.as_deref());
                     outcome = Outcome::Partly;
                 }
             }
         }
-        if n_shown > 0 {
-            answer(|out| writer.end(out))?;
-        }
+        answer(|out| writer.end(out))?;
         Ok(outcome)
     }
 
@@ -121,15 +130,35 @@ impl Report {
         progress.done();
         let (store, _origin) = opened?;
         if store.tables().app.n_events == 0 {
-            return Err(Failure {
-                what: format!("no Spark events in {}", log.path.display()),
-                hint: Some("is it an event log? (spark.eventLog.enabled writes them; driver logs are something else)".to_owned()),
-            });
+            return Err(no_events(&store, log));
         }
         let scope = views::Scope { since_stage: self.since_stage };
         report::of(store, &log.name, scope, &self.stage).map_err(|what| Failure {
-            hint: Some(format!("afterspark report {} lists the stages", log.path.display())),
+            hint: Some("--format csv lists all stages".to_owned()),
             what: format!("{what} in {}", log.path.display()),
         })
+    }
+}
+
+/// Why there is nothing to report.
+fn no_events(store: &Store, log: &Log) -> Failure {
+    let path = log.path.display();
+    let unreadable = views::gaps(store)
+        .into_iter()
+        .find(|gap| gap.severity == Severity::Error && gap.kind != GapKind::BadLine.name());
+    match unreadable {
+        Some(gap) => {
+            let detail =
+                if gap.detail.is_empty() { String::new() } else { format!(" ({})", gap.detail) };
+            let (kind, meaning) = (gap.kind, gap.meaning);
+            Failure {
+                what: format!("no Spark events can be read from {path}: {kind}{detail}, {meaning}"),
+                hint: None,
+            }
+        }
+        None => {
+            let hint = "is it an event log? (spark.eventLog.enabled writes them; driver logs are something else)";
+            Failure { what: format!("no Spark events in {path}"), hint: Some(hint.to_owned()) }
+        }
     }
 }

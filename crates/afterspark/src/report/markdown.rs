@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::io;
 
-use store::TaskColumn as C;
+use store::{StageStatus, TaskColumn as C};
 
 use super::{Report, Writer};
 use crate::text::{self, bytes, count, duration, or_missing, percent, times};
@@ -71,13 +71,13 @@ fn head(report: &Report, out: &mut String) {
     );
     let _ = writeln!(
         out,
-        "{} jobs ({} failed), {} stages ({} skipped, {} failed), {} tasks ({} failed), {} cores at most.",
-        count(app.n_jobs as i64),
+        "{} ({} failed), {} ({} failed; {} more skipped), {} ({} failed), {} cores at most.",
+        text::counted(app.n_jobs as i64, "job", "jobs"),
         app.n_failed_jobs,
-        count(app.n_stages as i64),
-        app.n_skipped_stages,
+        text::counted((app.n_stages - app.n_skipped_stages) as i64, "stage", "stages"),
         app.n_failed_stages,
-        count(app.n_tasks),
+        app.n_skipped_stages,
+        text::counted(app.n_tasks, "task", "tasks"),
         count(app.n_failed_tasks),
         or_missing(app.n_cores_max, count),
     );
@@ -101,14 +101,24 @@ fn stages(report: &Report, out: &mut String) {
     for s in ran.iter().take(STAGES_SHOWN) {
         let size = |n: Option<i64>| or_missing(n, bytes);
         let mut remarks = Vec::new();
+        match (s.row.status, s.row.failure) {
+            (StageStatus::Failed, reason) => {
+                let reason = reason.map(|t| escape(report.store.text(t), 120));
+                remarks.push(format!("FAILED: {}", reason.unwrap_or_default()));
+            }
+            (StageStatus::Active, _) => remarks.push("still running".to_owned()),
+            _ => {}
+        }
         if let Some(skew) = &s.skew {
             let (index, read, median) =
                 (skew.task.index, bytes(skew.task_bytes), bytes(skew.median_bytes));
             remarks.push(format!("skew: index {index} read {read}, median {median}"));
         }
         if let Some(small) = &s.small_tasks {
-            remarks
-                .push(format!("small tasks: none reads more than {}", bytes(small.largest_bytes)));
+            remarks.push(match small.largest_bytes {
+                0 => "small tasks: none reads anything".to_owned(),
+                largest => format!("small tasks: none reads more than {}", bytes(largest)),
+            });
         }
         if s.row.counts.n_failed > 0 {
             remarks.push(text::counted(s.row.counts.n_failed, "failed task", "failed tasks"));

@@ -1,5 +1,7 @@
 //! Tables of text with columns as wide as their content, numbers to the right.
 
+use crate::text::columns;
+
 /// A table that grows row by row.
 pub(crate) struct Table {
     headings: Vec<&'static str>,
@@ -22,8 +24,8 @@ impl Table {
 
     fn widths(&self) -> Vec<usize> {
         let width = |i: usize| {
-            let cells = self.rows.iter().map(|row| row[i].chars().count());
-            cells.chain([self.headings[i].chars().count()]).max().unwrap_or(0)
+            let cells = self.rows.iter().map(|row| columns(&row[i]));
+            cells.chain([columns(self.headings[i])]).max().unwrap_or(0)
         };
         (0..self.headings.len()).map(width).collect()
     }
@@ -39,7 +41,7 @@ impl Table {
         let line = |cells: &[String]| {
             let padded =
                 cells.iter().zip(&widths).zip(&self.words).map(|((cell, width), words)| {
-                    let pad = " ".repeat(width - cell.chars().count());
+                    let pad = " ".repeat(width - columns(cell));
                     if *words { format!("{cell}{pad}") } else { format!("{pad}{cell}") }
                 });
             padded.collect::<Vec<_>>().join(" ").trim_end().to_owned()

@@ -91,6 +91,7 @@ pub(crate) fn times(ratio: f64) -> String {
 pub(crate) fn quantity(value: i64, unit: Unit) -> String {
     match unit {
         Unit::Ms => duration(value),
+        Unit::Ns if value.unsigned_abs() < 1_000 => format!("{value} ns"),
         Unit::Ns if value.unsigned_abs() < 1_000_000 => format!("{:.1} µs", value as f64 / 1e3),
         Unit::Ns if value.unsigned_abs() < 1_000_000_000 => format!("{:.1} ms", value as f64 / 1e6),
         Unit::Ns => duration(value / 1_000_000),
@@ -104,15 +105,56 @@ pub(crate) fn or_missing<T>(value: Option<T>, write: impl Fn(T) -> String) -> St
     value.map_or_else(|| MISSING.to_owned(), write)
 }
 
-/// One line of plain text: control characters, which could move a terminal's cursor, become spaces; cut to `width`.
+/// One line of plain text of at most `width` columns. Control characters, which could move a terminal's cursor, become
+/// spaces; characters that turn or hide text go.
 pub(crate) fn one_line(text: &str, width: usize) -> String {
-    let mut out: String =
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(width + 1).collect();
-    if out.chars().count() > width {
-        out = out.chars().take(width.saturating_sub(1)).collect();
-        out.push('…');
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let c = match c {
+            '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' => {
+                continue;
+            }
+            '\u{2028}' | '\u{2029}' => ' ',
+            c if c.is_control() => ' ',
+            c => c,
+        };
+        used += columns_of(c);
+        if used > width {
+            while !out.is_empty() && columns(&out) >= width {
+                out.pop();
+            }
+            out.push('…');
+            return out;
+        }
+        out.push(c);
     }
     out
+}
+
+/// Columns of a terminal that text takes.
+pub(crate) fn columns(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+/// East Asian wide characters and emoji take two columns, marks that combine none.
+fn columns_of(c: char) -> usize {
+    match u32::from(c) {
+        0x300..=0x36f | 0xfe00..=0xfe0f => 0,
+        0x1100..=0x115f
+        | 0x2e80..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1faff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
 }
 
 #[cfg(test)]
@@ -142,5 +184,6 @@ mod tests {
             ["0 %", "0.3 %", "12 %", "100 %"]
         );
         assert_eq!(one_line("a\nb\x1b[31mc", 5), "a b …");
+        assert_eq!(one_line("表の名前\u{202e}x", 6), "表の…");
     }
 }

@@ -29,7 +29,8 @@ pub(crate) fn log_start(event: &Value, cx: &mut Context<'_>) -> Option<()> {
     Some(())
 }
 
-pub(crate) fn started(event: &Value, cx: &mut Context<'_>) {
+/// Whether an application had started before in this log.
+pub(crate) fn started(event: &Value, cx: &mut Context<'_>) -> bool {
     let at_ms = json::int(event, "Timestamp");
     cx.seen_at(at_ms);
     let text = |key, cx: &mut Context<'_>| json::text(event, key).map(|t| cx.text(t));
@@ -44,7 +45,7 @@ pub(crate) fn started(event: &Value, cx: &mut Context<'_>) {
         cx.executors.set_driver_logs(driver, driver_logs.clone(), driver_attributes.clone());
     }
     let state = &mut *cx.app;
-    state.started = true;
+    let again = std::mem::replace(&mut state.started, true);
     state.app = App {
         name,
         id,
@@ -55,6 +56,7 @@ pub(crate) fn started(event: &Value, cx: &mut Context<'_>) {
         driver_attributes,
         ..std::mem::take(&mut state.app)
     };
+    again
 }
 
 pub(crate) fn ended(event: &Value, cx: &mut Context<'_>) {

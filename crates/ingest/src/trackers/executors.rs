@@ -70,14 +70,16 @@ impl Executors {
         executor.n_completed_tasks += i64::from(reason == EndReason::Success);
         executor.n_failed_tasks +=
             i64::from(matches!(reason, EndReason::Failed | EndReason::Resubmitted));
-        executor.task_ms += row[C::finished_at_ms] - row[C::launched_at_ms];
+        executor.task_ms = executor.task_ms.wrapping_add(row.duration_ms());
         stages::raise(&mut executor.peak, set.unwrap_or(&[0; store::EXECUTOR_METRICS.len()]));
         if reason != EndReason::Resubmitted {
-            executor.gc_ms += row[C::jvm_gc_ms];
-            executor.input_bytes += row[C::input_bytes];
-            executor.shuffle_read_bytes +=
-                row[C::shuffle_local_bytes] + row[C::shuffle_remote_bytes];
-            executor.shuffle_write_bytes += row[C::shuffle_write_bytes];
+            // wrapping, as the sums of the history server do
+            let add = |sum: &mut i64, value: i64| *sum = sum.wrapping_add(value);
+            add(&mut executor.gc_ms, row[C::jvm_gc_ms]);
+            add(&mut executor.input_bytes, row[C::input_bytes]);
+            add(&mut executor.shuffle_read_bytes, row[C::shuffle_local_bytes]);
+            add(&mut executor.shuffle_read_bytes, row[C::shuffle_remote_bytes]);
+            add(&mut executor.shuffle_write_bytes, row[C::shuffle_write_bytes]);
         }
     }
 

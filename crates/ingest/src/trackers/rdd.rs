@@ -11,7 +11,10 @@ record! {
     /// Persisted RDDs, and the latest state of each block on each executor.
     pub(crate) struct Storage {
         rdds: BTreeMap<i32, PersistedRdd>,
-        blocks: BTreeMap<(Text, Text), Block>,
+        /// By executor, RDD (−1 for what is no RDD's) and name.
+        blocks: BTreeMap<(Text, (i32, Text)), Block>,
+        /// Executors that hold blocks of an RDD.
+        holders: BTreeMap<i32, BTreeMap<Text, bool>>,
     }
 }
 
@@ -23,18 +26,21 @@ impl Storage {
         }
     }
 
-    pub(crate) fn unpersist(&mut self, event: &Value, cx: &mut store::TextPool) -> Option<()> {
+    pub(crate) fn unpersist(&mut self, event: &Value) -> Option<()> {
         let id = json::int32(event, "RDD ID")?;
         if let Some(rdd) = self.rdds.get_mut(&id) {
             rdd.unpersisted = true;
         }
-        let prefix = format!("rdd_{id}_");
-        self.blocks.retain(|(name, _), _| !cx.get(*name).starts_with(&prefix));
+        for executor in self.holders.remove(&id).unwrap_or_default().into_keys() {
+            let first = (executor, (id, Text(0)));
+            remove_range(&mut self.blocks, first..=(executor, (id, Text(u32::MAX))));
+        }
         Some(())
     }
 
     pub(crate) fn executor_removed(&mut self, executor: Text) {
-        self.blocks.retain(|(_, on), _| *on != executor);
+        let first = (executor, (i32::MIN, Text(0)));
+        remove_range(&mut self.blocks, first..=(executor, (i32::MAX, Text(u32::MAX))));
     }
 
     pub(crate) fn finish(self) -> (Vec<PersistedRdd>, Vec<Block>) {
@@ -42,18 +48,33 @@ impl Storage {
     }
 }
 
+fn remove_range<K: Ord + Copy, V>(map: &mut BTreeMap<K, V>, range: std::ops::RangeInclusive<K>) {
+    let keys: Vec<K> = map.range(range).map(|(key, _)| *key).collect();
+    for key in keys {
+        map.remove(&key);
+    }
+}
+
+/// Of `rdd_12_3`: 12.
+fn rdd_of(block: &str) -> Option<i32> {
+    block.strip_prefix("rdd_")?.split('_').next()?.parse().ok()
+}
+
 pub(crate) fn block_updated(event: &Value, cx: &mut Context<'_>) -> Option<()> {
     let info = event.get("Block Updated Info")?;
     let manager = info.get("Block Manager ID")?;
+    let name = json::text(info, "Block ID")?;
+    let rdd = rdd_of(name).unwrap_or(-1);
     let block = Block {
-        name: cx.text(json::text(info, "Block ID")?),
+        name: cx.text(name),
         executor: cx.text(json::text(manager, "Executor ID")?),
         level: storage_level(info.get("Storage Level")?),
         memory_bytes: json::int(info, "Memory Size").unwrap_or(0),
         disk_bytes: json::int(info, "Disk Size").unwrap_or(0),
     };
-    let key = (block.name, block.executor);
+    let key = (block.executor, (rdd, block.name));
     if block.level.disk || block.level.memory {
+        cx.storage.holders.entry(rdd).or_default().insert(block.executor, true);
         cx.storage.blocks.insert(key, block);
     } else {
         cx.storage.blocks.remove(&key);

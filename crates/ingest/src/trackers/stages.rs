@@ -56,6 +56,8 @@ record! {
 
     struct LiveJob {
         now: Job,
+        /// `now.stage_ids` in order, for looking up.
+        stage_ids: Vec<i32>,
         indexes: BTreeMap<i32, IndexSet>,
         live: bool,
     }
@@ -64,13 +66,15 @@ record! {
     pub(crate) struct Stages {
         /// Every job that was seen, in log order; a slot is a position here.
         jobs: Vec<LiveJob>,
-        live_jobs: Vec<u32>,
+        /// Slots of the live ones, by job id.
+        live_jobs: BTreeMap<i32, u32>,
         published_jobs: BTreeMap<i32, Job>,
         live: HashMap<StageAttemptId, LiveStage>,
         published: BTreeMap<StageAttemptId, StageAttempt>,
         tasks: HashMap<i64, LiveTask>,
-        /// Tasks that started in a stage attempt and have not ended.
         n_end_without_start: u64,
+        /// Ends of tasks whose stage attempt was not live: over, or never heard of.
+        n_without_stage: u64,
     }
 }
 
@@ -100,6 +104,12 @@ pub(crate) fn raise(peak: &mut Option<ExecutorMetrics>, set: &ExecutorMetrics) -
         }
     }
     changed
+}
+
+impl LiveJob {
+    fn has_stage(&self, stage: i32) -> bool {
+        self.stage_ids.binary_search(&stage).is_ok()
+    }
 }
 
 fn insert_sorted(list: &mut Vec<i32>, value: i32) {
@@ -136,14 +146,26 @@ impl Stages {
             tags: tags.split(',').filter(|t| !t.is_empty()).map(|t| cx.text(t)).collect(),
             submitted_at_ms: at_ms,
             stage_ids,
-            n_tasks: infos.iter().filter(|i| i.completed_at_ms.is_none()).map(|i| i.n_tasks).sum(),
+            n_tasks: infos
+                .iter()
+                .filter(|i| i.completed_at_ms.is_none())
+                .fold(0, |sum: i64, i| sum.wrapping_add(i.n_tasks)),
             sql_execution: property("spark.sql.execution.id").and_then(|t| t.parse().ok()),
             ..Job::default()
         };
         let slot = self.jobs.len() as u32;
-        self.live_jobs.retain(|slot| self.jobs[*slot as usize].now.id != id);
-        self.live_jobs.push(slot);
-        self.jobs.push(LiveJob { now: job, indexes: BTreeMap::new(), live: true });
+        let before = self.live_jobs.insert(id, slot);
+        let mut sorted_ids = job.stage_ids.clone();
+        sorted_ids.sort_unstable();
+        if let Some(before) = before {
+            self.jobs[before as usize].live = false;
+        }
+        self.jobs.push(LiveJob {
+            now: job,
+            stage_ids: sorted_ids,
+            indexes: BTreeMap::new(),
+            live: true,
+        });
         for info in infos {
             let stage = self.get_or_create(info);
             stage.jobs.push(slot);
@@ -167,15 +189,12 @@ impl Stages {
         let id = json::int32(event, "Job ID")?;
         let at_ms = json::int(event, "Completion Time").filter(|at| *at > 0);
         cx.seen_at(at_ms);
-        let at = self.live_jobs.iter().position(|slot| self.jobs[*slot as usize].now.id == id)?;
-        let job = &mut self.jobs[self.live_jobs.remove(at) as usize];
+        let job = &mut self.jobs[self.live_jobs.remove(&id)? as usize];
         job.live = false;
         let mut skipped: Vec<StageAttemptId> = self
             .live
             .iter()
-            .filter(|(id, s)| {
-                s.row.status == StageStatus::Pending && job.now.stage_ids.contains(&id.stage)
-            })
+            .filter(|(id, s)| s.row.status == StageStatus::Pending && job.has_stage(id.stage))
             .map(|(id, _)| *id)
             .collect();
         skipped.sort_unstable();
@@ -183,7 +202,8 @@ impl Stages {
             let Some(mut stage) = self.live.remove(&id) else { continue };
             stage.row.status = StageStatus::Skipped;
             insert_sorted(&mut job.now.counts.skipped_stages, id.stage);
-            job.now.counts.n_skipped_tasks += stage.row.n_tasks;
+            let skipped_tasks = &mut job.now.counts.n_skipped_tasks;
+            *skipped_tasks = skipped_tasks.wrapping_add(stage.row.n_tasks);
             publish(&mut self.published, stage, true);
         }
         let result = event.get("Job Result").unwrap_or(&Value::Null);
@@ -207,9 +227,9 @@ impl Stages {
         let pool = cx.text(pool);
         let description = json::text(properties, "spark.job.description").map(|t| cx.text(t));
         let mut slots = Vec::new();
-        for slot in &self.live_jobs {
+        for slot in self.live_jobs.values() {
             let job = &mut self.jobs[*slot as usize];
-            if job.now.stage_ids.contains(&id.stage) {
+            if job.has_stage(id.stage) {
                 remove_sorted(&mut job.now.counts.completed_stages, id.stage);
                 job.now.counts.n_active_stages += 1;
                 slots.push(*slot);
@@ -229,12 +249,12 @@ impl Stages {
         Some(())
     }
 
-    /// The attempt's id when it will get no more tasks.
+    /// The attempt's id, and whether it will get no more tasks; `None` for one that is not live.
     pub(crate) fn stage_completed(
         &mut self,
         event: &Value,
         cx: &mut Context<'_>,
-    ) -> Option<StageAttemptId> {
+    ) -> Option<(StageAttemptId, bool)> {
         let info = stage_info::read(event.get("Stage Info")?, cx)?;
         cx.seen_at(info.completed_at_ms);
         let id = info.id;
@@ -251,7 +271,7 @@ impl Stages {
                 StageStatus::Complete => insert_sorted(&mut counts.completed_stages, id.stage),
                 StageStatus::Skipped => {
                     insert_sorted(&mut counts.skipped_stages, id.stage);
-                    counts.n_skipped_tasks += stage.row.n_tasks;
+                    counts.n_skipped_tasks = counts.n_skipped_tasks.wrapping_add(stage.row.n_tasks);
                 }
                 _ => counts.n_failed_stages += 1,
             }
@@ -264,11 +284,11 @@ impl Stages {
             executor.published = Some(executor.now.clone());
         }
         if stage.row.counts.n_active != 0 {
-            return None;
+            return Some((id, false));
         }
         let stage = self.live.remove(&id)?;
         publish(&mut self.published, stage, false);
-        Some(id)
+        Some((id, true))
     }
 
     pub(crate) fn task_start(&mut self, stage_id: StageAttemptId, info: &TaskInfo) {
@@ -313,6 +333,7 @@ impl Stages {
             self.n_end_without_start += 1;
         }
         let Some(stage) = self.live.get_mut(&end.stage) else {
+            self.n_without_stage += u64::from(end.reason != EndReason::Resubmitted);
             return Ended { stage_removed: false, started };
         };
         let outcome = Outcome::of(end, started);
@@ -386,11 +407,15 @@ impl Stages {
         self.n_end_without_start
     }
 
+    pub(crate) fn n_without_stage(&self) -> u64 {
+        self.n_without_stage
+    }
+
     /// Everything as it stands: published as it was, live as it is.
     pub(crate) fn finish(self) -> Finished {
         let mut jobs = self.published_jobs;
         let n_open_jobs = self.live_jobs.len() as u64;
-        for slot in self.live_jobs {
+        for slot in self.live_jobs.into_values() {
             let job = &self.jobs[slot as usize].now;
             jobs.insert(job.id, job.clone());
         }
@@ -473,7 +498,7 @@ impl LiveStageExecutor {
     fn task_end(&mut self, row: &TaskRow, outcome: &Outcome, set: &ExecutorMetrics) {
         self.reported = true;
         raise(&mut self.now.peak, set);
-        self.now.task_ms += row[C::finished_at_ms] - row[C::launched_at_ms];
+        self.now.task_ms = self.now.task_ms.wrapping_add(row.duration_ms());
         self.now.n_succeeded += outcome.n_completed;
         self.now.n_failed += outcome.n_failed;
         self.now.n_killed += outcome.n_killed;

@@ -23,13 +23,17 @@ pub(super) struct Json {
     pub(super) first: bool,
 }
 
+impl Json {
+    fn begin(to: &mut dyn io::Write) -> io::Result<()> {
+        let head = "\"format\":\"afterspark-report\"";
+        writeln!(to, "{{{head},\"version\":{VERSION},\"applications\":[")
+    }
+}
+
 impl Writer for Json {
     fn next(&mut self, report: &Report, to: &mut dyn io::Write) -> io::Result<()> {
         if std::mem::replace(&mut self.first, false) {
-            writeln!(
-                to,
-                "{{\"format\":\"afterspark-report\",\"version\":{VERSION},\"applications\":["
-            )?;
+            Json::begin(to)?;
         } else {
             to.write_all(b",\n")?;
         }
@@ -38,6 +42,9 @@ impl Writer for Json {
     }
 
     fn end(&mut self, to: &mut dyn io::Write) -> io::Result<()> {
+        if self.first {
+            Json::begin(to)?;
+        }
         to.write_all(b"\n]}\n")
     }
 }
@@ -212,6 +219,7 @@ fn stage<'s>(store: &'s Store, line: &StageLine<'s>) -> Stage<'s> {
         first_task_launched_at_ms: row.first_task_launched_at_ms,
         completed_at_ms: row.completed_at_ms,
         duration_ms: line.duration_ms,
+        wait_ms: line.wait_ms,
         share: line.share,
         job_ids: &row.job_ids,
         parent_ids: &row.parent_ids,

@@ -106,6 +106,9 @@ pub(super) struct Stage<'s> {
     pub(super) completed_at_ms: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) duration_ms: Option<i64>,
+    /// From the submission until the first task began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) wait_ms: Option<i64>,
     /// Of the durations of all stage attempts, 0 to 1.
     pub(super) share: f64,
     pub(super) job_ids: &'s [i32],

@@ -58,7 +58,7 @@ fn items(items: &[String]) -> String {
     let mut out = String::new();
     let mut column = 0;
     for item in items.iter().filter(|item| !item.is_empty()) {
-        let width = item.chars().count();
+        let width = text::columns(item);
         if column > 0 && column + 3 + width > WIDTH {
             out.push('\n');
             column = 0;
@@ -85,7 +85,7 @@ impl Page<'_> {
         let id = app.id.clone().unwrap_or_else(|| self.report.log.clone());
         let attempt = app.attempt_id.as_ref().map(|a| format!(" attempt {a}")).unwrap_or_default();
         let id = text::one_line(&format!("{id}{attempt}"), 60);
-        let name = text::one_line(name, WIDTH.saturating_sub(id.chars().count() + 3));
+        let name = text::one_line(name, WIDTH.saturating_sub(text::columns(&id) + 3));
         let _ = writeln!(out, "{} · {id}", self.paint.strong(&name));
         out.push_str(&items(&frame(&app)));
         if let Some(since) = self.report.scope.since_stage {
@@ -189,7 +189,11 @@ impl Page<'_> {
         }
         if jobs.len() > JOBS_SHOWN {
             let rest = jobs.len() - JOBS_SHOWN;
-            let _ = writeln!(out, "… and {rest} shorter jobs; --format json lists all");
+            let _ = writeln!(
+                out,
+                "… and {}; --format json lists all",
+                counted(rest as i64, "shorter job", "shorter jobs")
+            );
         }
     }
 

@@ -18,6 +18,11 @@ const STAGES_SHOWN_MAX: usize = 40;
 const SHARE_SHOWN_MIN: f64 = 0.01;
 /// Names by which the stages that are not shown are summed up.
 const NAMES_SHOWN: usize = 3;
+/// A wait for the first task is worth a remark from this length on, when it is a fifth of the stage.
+const WAIT_MS_MIN: i64 = 1_000;
+/// A slowest task is worth a remark from this many times the median on, when it made half of the stage's time.
+const STRAGGLER_RATIO: f64 = 5.0;
+const STRAGGLER_MS_MIN: i64 = 2_000;
 const INDENT: &str = "      ";
 
 impl Page<'_> {
@@ -44,7 +49,7 @@ impl Page<'_> {
             self.remarks(stage, with_output, out);
         }
         self.rest(&rest, out);
-        let legend = "sh. = shuffle; GC = share of task run time; median, slowest: task duration; — = not in the log";
+        let legend = "sh. = shuffle; GC = share of run time, of all tasks at once; median, slowest: tasks; — = not in the log";
         let _ = writeln!(out, "{}", self.paint.faint(legend));
     }
 
@@ -77,7 +82,9 @@ impl Page<'_> {
         if let Some(n) = stage.sum(C::output_bytes).filter(|n| !with_output && *n > 0) {
             facts.push(format!("output {}", bytes(n)));
         }
-        let _ = writeln!(out, "{INDENT}{}", self.paint.faint(&facts.join(" · ")));
+        let facts = text::one_line(&facts.join(" · "), WIDTH - INDENT.len());
+        let _ = writeln!(out, "{INDENT}{}", self.paint.faint(&facts));
+        self.time_remarks(stage, out);
         if counts.n_failed + counts.n_killed > 0 {
             self.lost_tasks(stage, out);
         }
@@ -100,6 +107,28 @@ impl Page<'_> {
                 n => format!("none reads more than {}", bytes(n)),
             };
             self.notice(&format!("! small tasks: {n_tasks} on {n_cores}, {largest}"), out);
+        }
+    }
+
+    /// What the time went to when it was not the tasks' work, or not that of most tasks.
+    fn time_remarks(&self, stage: &StageLine<'_>, out: &mut String) {
+        let total_ms = stage.duration_ms.unwrap_or(0);
+        if let Some(wait_ms) = stage.wait_ms.filter(|w| *w >= WAIT_MS_MIN && *w >= total_ms / 5) {
+            self.notice(&format!("! waited {} for its first task", duration(wait_ms)), out);
+        }
+        if let Some(times) = &stage.times
+            && let (Some(slowest), Some(ratio)) = (&times.slowest, times.max_to_median)
+            && ratio >= STRAGGLER_RATIO
+            && times.slowest_ms.saturating_sub(times.median_ms)
+                >= total_ms.max(STRAGGLER_MS_MIN) / 2
+        {
+            let ran = duration(times.slowest_ms);
+            let than =
+                format!("{} the median of {}", text::times(ratio), duration(times.median_ms));
+            self.notice(&format!("! slowest: task {} took {ran}, {than}", task(slowest)), out);
+        }
+        if let Some(spilled) = stage.sum(C::spill_disk_bytes).filter(|n| *n > 0) {
+            self.notice(&format!("! spilled {} to disk", bytes(spilled)), out);
         }
     }
 
