@@ -200,7 +200,7 @@ impl<S: Sink> Replay<S> {
     /// last line of a log that may still grow.
     pub(crate) fn finish(mut self, resume: &[u8], extra: Vec<Gap>) -> std::io::Result<S> {
         for gap in extra {
-            self.state.gaps.add(gap);
+            self.state.gaps.add(&gap);
         }
         for (kind, n) in [
             ("SparkListenerTaskStart", self.state.n_starts),
