@@ -70,10 +70,34 @@ fn the_log_is_not_read_again() {
     write_at(&place.log, &text, 1_700_000_000);
     let first = place.cached();
     assert_same(&first, &place.fresh(), "with and without a cache");
-    write_at(&place.log, &vec![b'x'; text.len()], 1_700_000_000);
+    // lines that would leave gaps, where no sample is taken
+    let mut unread = text.clone();
+    unread[10_000..20_000].fill(b'x');
+    write_at(&place.log, &unread, 1_700_000_000);
     assert_same(&place.cached(), &first, "second time");
     write_at(&place.log, &text, 1_700_000_001);
     assert_same(&place.cached(), &first, "touched");
+}
+
+#[test]
+fn another_log_of_the_same_size_is_read() {
+    let place = Place::new("same-size");
+    let text = text_of(&bundled_at(LOG));
+    write_at(&place.log, &text, 1_700_000_000);
+    place.cached();
+    // same size, other time
+    let mut other = text.clone();
+    other[10_000..20_000].fill(b'x');
+    write_at(&place.log, &other, 1_700_000_001);
+    assert_same(&place.cached(), &place.fresh(), "changed in between, later");
+    // same size, same time, another end
+    write_at(&place.log, &text, 1_700_000_001);
+    place.cached();
+    let n = text.len();
+    let mut other = text;
+    other[n - 2_000..n - 1_000].fill(b'x');
+    write_at(&place.log, &other, 1_700_000_001);
+    assert_same(&place.cached(), &place.fresh(), "changed at the end, at the same time");
 }
 
 #[test]

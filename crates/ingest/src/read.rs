@@ -212,8 +212,10 @@ impl<S: Sink> Turn<S> {
             last_torn = batch.items.pop();
         }
         self.replay.apply(batch, file)?;
-        let end = self.ends.entry(block.part).or_default();
-        *end = batch.end_offset.max(*end);
+        // a block without a whole line says nothing of how far the whole lines before it went
+        if batch.end_offset > block.offset {
+            self.ends.insert(block.part, batch.end_offset);
+        }
         if let Some((offset, Item::Gap { kind, n, bytes, .. })) = last_torn {
             let gap = Gap { kind, file, n, bytes, first_offset: offset, ..Gap::default() };
             self.at_end.entry(block.part).or_default().push(gap);

@@ -3,12 +3,14 @@
 
 use std::borrow::Cow;
 
-/// The line with its oddities replaced, and how many there were; `None` when there are none.
+/// The line with its oddities replaced, and how many texts were odd; `None` when nothing was. A number that becomes
+/// `null` is counted by whoever needs it.
 pub(crate) fn repair(line: &[u8]) -> Option<(Vec<u8>, u64)> {
-    let mut n = 0;
+    let (mut n, mut changed) = (0, false);
     let text = String::from_utf8_lossy(line);
     if let Cow::Owned(text) = &text {
         n += text.matches('\u{fffd}').count() as u64;
+        changed = true;
     }
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -22,7 +24,7 @@ pub(crate) fn repair(line: &[u8]) -> Option<(Vec<u8>, u64)> {
             b'\\' if in_string => match escape(&bytes[at..]) {
                 (len, true) => len,
                 (len, false) => {
-                    n += 1;
+                    (n, changed) = (n + 1, true);
                     out.extend_from_slice(b"\\ufffd");
                     at += len;
                     continue;
@@ -34,7 +36,7 @@ pub(crate) fn repair(line: &[u8]) -> Option<(Vec<u8>, u64)> {
                 let len = bytes[at..].iter().take_while(is_number).count();
                 let number = std::str::from_utf8(&bytes[at..at + len]).unwrap_or_default();
                 if number.parse::<f64>().is_ok_and(f64::is_infinite) {
-                    n += 1;
+                    changed = true;
                     out.extend_from_slice(b"null");
                     at += len;
                     continue;
@@ -46,7 +48,7 @@ pub(crate) fn repair(line: &[u8]) -> Option<(Vec<u8>, u64)> {
         out.extend_from_slice(&bytes[at..(at + taken).min(bytes.len())]);
         at += taken;
     }
-    (n > 0).then_some((out, n))
+    changed.then_some((out, n))
 }
 
 /// Length of the escape, and whether it stands for a character.
@@ -75,7 +77,7 @@ mod tests {
         let fixed = |line: &[u8]| repair(line).map(|(out, n)| (String::from_utf8(out).unwrap(), n));
         assert_eq!(fixed(br#"{"a":"\ud83d\ude00\n","b":-1.5e3}"#), None);
         let odd = br#"{"a":"x\ud800y\\","b":1e400,"c":"1e400"}"#;
-        assert_eq!(fixed(odd), Some((r#"{"a":"x\ufffdy\\","b":null,"c":"1e400"}"#.into(), 2)));
+        assert_eq!(fixed(odd), Some((r#"{"a":"x\ufffdy\\","b":null,"c":"1e400"}"#.into(), 1)));
         assert_eq!(fixed(b"{\"a\":\"\xff\"}"), Some(("{\"a\":\"\u{fffd}\"}".into(), 1)));
     }
 }

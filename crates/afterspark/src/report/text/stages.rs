@@ -49,7 +49,7 @@ impl Page<'_> {
             self.remarks(stage, with_output, out);
         }
         self.rest(&rest, out);
-        let legend = "sh. = shuffle; GC = share of run time, of all tasks at once; median, slowest: tasks; — = not in the log";
+        let legend = "sh. = shuffle; GC = share of task run time; median, slowest: tasks; — = not in the log";
         let _ = writeln!(out, "{}", self.paint.faint(legend));
     }
 
