@@ -1,14 +1,15 @@
 //! A log into a store: blocks are unpacked, read and applied side by side.
 //!
 //! Every worker does the same: takes the next block (unpacking happens under a lock in there), reads its lines into a
-//! batch, waits for its turn, applies the batch. So unpacking, reading and applying overlap on any number of
-//! threads, no more than a block and a batch a thread are in memory, and the order of events is that of the log.
+//! batch, and hands the batch over: whoever finds nobody applying applies all that is next in order, the others go on.
+//! So unpacking, reading and applying overlap on any number of threads, only a few blocks and batches a thread are in
+//! memory, and the order of events is that of the log.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use scan::{Blocks, Damage, DamageKind, Limits, Start};
+use scan::{Block, Blocks, Damage, DamageKind, Limits, Start};
 use store::{Builder, Gap, GapKind, Sink, Store, Text, Wire};
 
 use crate::{
@@ -22,8 +23,8 @@ use crate::{
 
 /// Stack of a worker: documents nest up to [`lines::JSON_DEPTH_MAX`] deep.
 const STACK_BYTES: usize = 32 << 20;
-/// Text that stays in a core's second-level cache, with the rows made of it, until it was read.
-const BLOCK_BYTES: usize = 512 << 10;
+/// Large enough that handing blocks over costs little beside reading them, small enough for a core's cache.
+const BLOCK_BYTES: usize = 2 << 20;
 
 /// How to read; no setting changes what is read.
 #[derive(Clone, Copy, Debug)]
@@ -49,14 +50,12 @@ impl Options {
 }
 
 struct Turn<S: Sink> {
-    next: u64,
     replay: Replay<S>,
     files: Vec<Text>,
     /// Gaps at the very end of a part: a torn line there may yet be completed.
     at_end: BTreeMap<usize, Vec<Gap>>,
     /// Decoded offset behind the last whole line, by part.
     ends: BTreeMap<usize, u64>,
-    failed: Option<Error>,
 }
 
 /// Reads the log into `sink`; goes on from `before` where that is possible. `progress` is called now and then with the
@@ -91,89 +90,137 @@ pub fn read<S: Sink + Send>(
     };
     let files = log.parts.iter().map(|part| replay.texts().intern(part.name())).collect();
     let blocks = Blocks::new(log.parts.clone(), start, options.limits);
-    let turn = Turn {
-        next: 0,
-        replay,
-        files,
-        at_end: BTreeMap::new(),
-        ends: BTreeMap::new(),
-        failed: None,
+    let turn = Turn { replay, files, at_end: BTreeMap::new(), ends: BTreeMap::new() };
+    let shared = Shared {
+        blocks,
+        order: Mutex::new(Order::default()),
+        room: Condvar::new(),
+        turn: Mutex::new(turn),
+        n_waiting_max: options.n_threads + 1,
     };
-    let turn = Mutex::new(turn);
-    let ready = Condvar::new();
     std::thread::scope(|scope| {
         for n in 0..options.n_threads {
-            let worker = || work(&blocks, &turn, &ready, progress);
+            let worker = || shared.work(progress);
             let builder =
                 std::thread::Builder::new().name(format!("read-{n}")).stack_size(STACK_BYTES);
             if let Err(source) = builder.spawn_scoped(scope, worker) {
                 if n == 0 {
-                    lock(&turn).failed = Some(Error::Thread { source });
+                    lock(&shared.order).failed = Some(Error::Thread { source });
                 }
                 break;
             }
         }
     });
-    let turn = turn.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some(error) = turn.failed {
+    let order = shared.order.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = order.failed {
         return Err(error);
     }
-    finish(log, &blocks, start, turn).map_err(write_error)
+    let turn = shared.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
+    finish(log, &shared.blocks, start, turn).map_err(write_error)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One worker's loop. A panic in here (a bug) is passed on when the scope ends; others must not wait for ever.
-fn work<S: Sink>(
-    blocks: &Blocks,
-    turn: &Mutex<Turn<S>>,
-    ready: &Condvar,
-    progress: &(dyn Fn(u64) + Sync),
-) {
-    let mut batch = Batch::default();
-    loop {
-        let block = match blocks.next() {
-            Ok(Some(block)) => block,
-            Ok(None) => return,
-            Err(error) => {
-                lock(turn).failed.get_or_insert(error.into());
-                ready.notify_all();
+/// What the workers share.
+struct Shared<S: Sink> {
+    blocks: Blocks,
+    order: Mutex<Order>,
+    /// Signalled when a batch was applied and somebody waits with another.
+    room: Condvar,
+    turn: Mutex<Turn<S>>,
+    /// Batches that may wait for those before them.
+    n_waiting_max: usize,
+}
+
+/// Whose batch comes next.
+#[derive(Default)]
+struct Order {
+    next: u64,
+    waiting: BTreeMap<u64, (Batch, Block)>,
+    /// A worker is applying, and will see to what waits.
+    applying: bool,
+    n_blocked: usize,
+    spare: Vec<Batch>,
+    failed: Option<Error>,
+}
+
+impl<S: Sink + Send> Shared<S> {
+    /// One worker's loop. A panic in here (a bug) is passed on when the scope ends; others must not wait for ever.
+    fn work(&self, progress: &(dyn Fn(u64) + Sync)) {
+        loop {
+            let block = match self.blocks.next() {
+                Ok(Some(block)) => block,
+                Ok(None) => return,
+                Err(error) => return self.fail(error.into()),
+            };
+            progress(self.blocks.stored_bytes_read());
+            let mut batch = {
+                let mut order = lock(&self.order);
+                if order.failed.is_some() {
+                    return;
+                }
+                order.spare.pop().unwrap_or_default()
+            };
+            let place = Place { offset: block.offset, after_damage: block.after_damage };
+            self.guarded(|| lines::read_into(&block.bytes, place, &mut batch));
+            if !self.hand_over(batch, block) {
                 return;
             }
-        };
-        progress(blocks.stored_bytes_read());
-        let place = Place { offset: block.offset, after_damage: block.after_damage };
-        let read = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            lines::read_into(&block.bytes, place, &mut batch);
-        }));
-        let mut held = lock(turn);
-        while held.next != block.seq && held.failed.is_none() {
-            held = ready.wait(held).unwrap_or_else(PoisonError::into_inner);
         }
-        if held.failed.is_some() {
-            return;
+    }
+
+    fn fail(&self, error: Error) {
+        lock(&self.order).failed.get_or_insert(error);
+        self.room.notify_all();
+    }
+
+    /// Lets the others go when `work` panics.
+    fn guarded<T>(&self, work: impl FnOnce() -> T) -> T {
+        std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+            self.fail(Error::Write { source: std::io::Error::other("stopped by a bug") });
+            std::panic::resume_unwind(panic)
+        })
+    }
+
+    /// Leaves a batch to whoever is applying, or applies it and all that wait behind it. `false` when reading has failed.
+    fn hand_over(&self, batch: Batch, block: Block) -> bool {
+        let mut order = lock(&self.order);
+        while order.waiting.len() >= self.n_waiting_max
+            && order.next != block.seq
+            && order.failed.is_none()
+        {
+            order.n_blocked += 1;
+            order = self.room.wait(order).unwrap_or_else(PoisonError::into_inner);
+            order.n_blocked -= 1;
         }
-        let applied = match read {
-            Ok(()) => std::panic::catch_unwind(AssertUnwindSafe(|| held.apply(&mut batch, &block))),
-            Err(panic) => Err(panic),
-        };
-        held.next += 1;
-        match applied {
-            Ok(Ok(())) => {}
-            Ok(Err(source)) => held.failed = Some(Error::Write { source }),
-            Err(panic) => {
-                held.failed =
-                    Some(Error::Write { source: std::io::Error::other("stopped by a bug") });
-                ready.notify_all();
-                drop(held);
-                std::panic::resume_unwind(panic);
+        order.waiting.insert(block.seq, (batch, block));
+        if order.applying {
+            return order.failed.is_none();
+        }
+        order.applying = true;
+        loop {
+            let next = order.next;
+            let Some((mut batch, block)) = order.waiting.remove(&next) else { break };
+            drop(order);
+            let applied = self.guarded(|| lock(&self.turn).apply(&mut batch, &block));
+            self.blocks.recycle(block.bytes);
+            if let Err(source) = applied {
+                self.fail(Error::Write { source });
+            }
+            order = lock(&self.order);
+            order.next += 1;
+            order.spare.push(batch);
+            if order.n_blocked > 0 {
+                self.room.notify_all();
+            }
+            if order.failed.is_some() {
+                break;
             }
         }
-        drop(held);
-        ready.notify_all();
-        blocks.recycle(block.bytes);
+        order.applying = false;
+        order.failed.is_none()
     }
 }
 
@@ -192,7 +239,7 @@ pub fn scanned_bytes(log: &Log, limits: Limits) -> Result<u64, Error> {
 }
 
 impl<S: Sink> Turn<S> {
-    fn apply(&mut self, batch: &mut Batch, block: &scan::Block) -> std::io::Result<()> {
+    fn apply(&mut self, batch: &mut Batch, block: &Block) -> std::io::Result<()> {
         let file = self.files[block.part];
         if !block.bytes.is_empty() {
             self.settle(block.part);
