@@ -107,7 +107,7 @@ fn documents_with_broken_parts() {
                 "docs/none.md",
                 "no title, `[no](link)`, [gone](gone.md \"title\"), [far](https://example.org)\n",
             ),
-            ("docs/place.md", concat!("# A\nin /home/user/x, lab/work/x and ", "/ro", "ot/x\n")),
+            ("docs/place.md", concat!("# A\nin /home/user/x, lab/wo", "rk/x and /ro", "ot/x\n")),
         ],
         &[
             ".ci/run: does not end with a command that README.md names",
