@@ -1,10 +1,12 @@
 //! Every surface of Afterspark. The only crate that prints, serializes to JSON, and reads the environment.
 #![forbid(unsafe_code)]
 
+mod api;
 mod cache;
 mod cli;
 mod progress;
 mod report;
+mod serve;
 mod settings;
 mod text;
 

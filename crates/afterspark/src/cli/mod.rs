@@ -3,6 +3,7 @@
 mod apps;
 mod completions;
 mod report;
+mod serve;
 mod size;
 
 use std::io::{self, Write};
@@ -28,6 +29,7 @@ struct Arguments {
 enum Verb {
     Report(report::Report),
     Apps(apps::Apps),
+    Serve(serve::Serve),
     Completions(completions::Completions),
 }
 
@@ -61,6 +63,7 @@ pub(crate) fn run() -> ExitCode {
     let done = match Arguments::parse().verb {
         Verb::Report(verb) => verb.run(),
         Verb::Apps(verb) => verb.run(),
+        Verb::Serve(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
     };
     match done {

@@ -1,0 +1,5 @@
+//! `executors`, `allexecutors`, `allmiscellaneousprocess`.
+
+use super::Route;
+
+pub(super) const ROUTES: &[Route] = &[];

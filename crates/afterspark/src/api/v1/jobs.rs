@@ -1,0 +1,5 @@
+//! `jobs` and one job.
+
+use super::Route;
+
+pub(super) const ROUTES: &[Route] = &[];

@@ -1,0 +1,5 @@
+//! `storage/rdd`: persisted RDDs.
+
+use super::Route;
+
+pub(super) const ROUTES: &[Route] = &[];

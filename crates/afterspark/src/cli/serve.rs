@@ -1,0 +1,54 @@
+//! `afterspark serve`: Spark's REST API over folders of event logs.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::Args;
+use ingest::Options;
+
+use super::{Failure, Outcome, complain, size};
+use crate::{
+    api::v1::SparkApi,
+    cache::Cache,
+    serve::{self, Library},
+    settings,
+};
+
+/// Serve Spark's REST API over folders of event logs
+#[derive(Args)]
+pub(super) struct Serve {
+    /// Folders of event logs, or single logs
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// Port to listen on; 0 takes any that is free
+    #[arg(long, value_name = "N", default_value_t = 18080)]
+    port: u16,
+    /// Address to listen on
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
+    bind: IpAddr,
+    /// Memory to stay within, for example 1g [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    memory: Option<u64>,
+    /// Where logs that were read are kept in compact form
+    #[arg(long, value_name = "DIR")]
+    cache_dir: Option<PathBuf>,
+    /// The Spark whose answers `/api/v1` gives
+    #[arg(long, value_enum, value_name = "VERSION", default_value = "4.3")]
+    spark_api: SparkApi,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        let memory_bytes = self.memory.unwrap_or_else(settings::memory_bytes);
+        let options = Options::within(settings::n_threads(), memory_bytes);
+        let cache = Cache::new(self.cache_dir.or_else(settings::cache_dir));
+        let library = Library::new(&self.sources, cache, options);
+        let address = SocketAddr::new(self.bind, self.port);
+        let ready = |at: SocketAddr| complain(&format!("listening on http://{at}"), None);
+        serve::run(library, self.spark_api, address, ready).map_err(|error| Failure {
+            what: format!("cannot serve on {address}: {error}"),
+            hint: Some("another --port may be free".to_owned()),
+        })?;
+        Ok(Outcome::Done)
+    }
+}
