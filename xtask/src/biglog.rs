@@ -17,7 +17,7 @@ use clap::{Args, ValueEnum, value_parser};
 use self::model::{Model, shift};
 use self::task::{EXTRA_FROM, EXTRA_PER_STAGE, Shape, Shuffle, Task, TaskLines};
 use crate::Outcome;
-use crate::json::{Form, Json};
+use xtask::json::{Form, Json};
 
 /// Accumulator ids of execution `e` are the model's plus `e` times this.
 const STEP: u64 = 100_000;

@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Json {
+pub enum Json {
     Null,
     Bool(bool),
     Number(Number),
@@ -21,14 +21,14 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    pub(crate) fn get(&self, key: &str) -> Option<&Json> {
+    pub fn get(&self, key: &str) -> Option<&Json> {
         match self {
             Json::Object(fields) => fields.iter().find(|(k, _)| k == key).map(|(_, v)| v),
             _ => None,
         }
     }
 
-    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
         match self {
             Json::Object(fields) => fields.iter_mut().find(|(k, _)| k == key).map(|(_, v)| v),
             _ => None,
@@ -36,7 +36,7 @@ impl Json {
     }
 
     /// Sets a field where it stands, or appends it. Does nothing to what is not an object.
-    pub(crate) fn set(&mut self, key: &str, value: impl Into<Json>) {
+    pub fn set(&mut self, key: &str, value: impl Into<Json>) {
         if let Some(old) = self.get_mut(key) {
             *old = value.into();
         } else if let Json::Object(fields) = self {
@@ -45,18 +45,18 @@ impl Json {
     }
 
     /// Sets the field at the end of a path, if it is there.
-    pub(crate) fn replace(&mut self, path: &[&str], value: Json) {
+    pub fn replace(&mut self, path: &[&str], value: Json) {
         if let Some(old) = path.iter().try_fold(self, |at, key| at.get_mut(key)) {
             *old = value;
         }
     }
 
-    pub(crate) fn at(&self, path: &[&str]) -> Option<&Json> {
+    pub fn at(&self, path: &[&str]) -> Option<&Json> {
         path.iter().try_fold(self, |at, key| at.get(key))
     }
 
     /// A whole number, also one written as text (as the updates of SQL metrics are).
-    pub(crate) fn number(&self) -> Option<u64> {
+    pub fn number(&self) -> Option<u64> {
         match self {
             Json::Number(n) => n.as_u64(),
             Json::Text(t) => t.parse().ok(),
@@ -64,15 +64,15 @@ impl Json {
         }
     }
 
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         if let Json::Text(t) = self { t } else { "" }
     }
 
-    pub(crate) fn list(&self) -> &[Json] {
+    pub fn list(&self) -> &[Json] {
         if let Json::List(items) = self { items } else { &[] }
     }
 
-    pub(crate) fn list_mut(&mut self) -> Option<&mut Vec<Json>> {
+    pub fn list_mut(&mut self) -> Option<&mut Vec<Json>> {
         if let Json::List(items) = self { Some(items) } else { None }
     }
 }
@@ -92,6 +92,14 @@ impl From<&str> for Json {
 impl From<String> for Json {
     fn from(text: String) -> Json {
         Json::Text(text)
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut form = Form { text: Vec::new(), holes: Vec::new() };
+        form.push(self);
+        f.write_str(&String::from_utf8_lossy(&form.text))
     }
 }
 
@@ -152,14 +160,14 @@ impl<'de> Deserialize<'de> for Json {
 }
 
 /// The text of a line with its holes: literal bytes up to an offset, then the number of a hole, and so on.
-pub(crate) struct Form {
+pub struct Form {
     text: Vec<u8>,
     holes: Vec<(usize, u16)>,
 }
 
 impl Form {
     /// The form of an event as a line of a log.
-    pub(crate) fn line(event: &Json) -> Form {
+    pub fn line(event: &Json) -> Form {
         let mut form = Form { text: Vec::new(), holes: Vec::new() };
         form.push(event);
         form.text.push(b'\n');
@@ -214,7 +222,7 @@ impl Form {
     }
 
     /// Appends the line with the holes filled from `values`.
-    pub(crate) fn write(&self, values: &[u64], out: &mut Vec<u8>) {
+    pub fn write(&self, values: &[u64], out: &mut Vec<u8>) {
         let mut from = 0;
         for &(to, hole) in &self.holes {
             out.extend_from_slice(&self.text[from..to]);

@@ -2,3 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod http;
+pub mod json;
+pub mod rest;
+pub mod servers;

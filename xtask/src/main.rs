@@ -9,7 +9,6 @@
 
 mod bench;
 mod biglog;
-mod json;
 mod suite;
 mod tidy;
 
@@ -38,6 +37,9 @@ enum Command {
     Tidy(tidy::Options),
     /// Compare reports with the answers of Spark's history server over a whole folder of logs.
     Compare(xtask::compare::Options),
+    /// Ask a server what Spark's history server is asked, and compare the answers.
+    #[command(subcommand)]
+    Rest(xtask::rest::Command),
     /// Format, lints and all tests.
     Test,
 }
@@ -48,10 +50,23 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&options),
         Command::Tidy(options) => tidy::run(&options),
         Command::Compare(options) => xtask::compare::run(&options, &mut |line| println!("{line}")),
+        Command::Rest(command) => return rest(&command),
         Command::Test => suite::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// A difference is an answer, with a status of its own.
+fn rest(command: &xtask::rest::Command) -> ExitCode {
+    match xtask::rest::run(command, &mut |line| println!("{line}")) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("xtask: {error}");
             ExitCode::from(2)

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::Outcome;
-use crate::json::Json;
+use xtask::json::Json;
 
 /// Successful tasks of a stage whose shape is copied in turn.
 const TASKS_MAX: usize = 8;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::model::{Stage, shift};
-use crate::json::{Form, Json};
+use xtask::json::{Form, Json};
 
 /// Holes of a task's identity and times; its metrics and accumulables follow.
 const TASK_ID: u16 = 0;
