@@ -31,7 +31,7 @@ INTRO = """# Example logs
 
 Small event logs written by real Spark with the scripts in `lab/gen`, one scenario each, for trying the program and for
 the tests. `lab/bundle.py` puts them here and writes this page; paths were made neutral, nothing else was changed.
-`golden/4.2/` holds what the history server of Spark 4.2.0 answers about each (`lab/golden.py` says how).
+`golden/rest/` holds what the history servers of Spark 4.2.0 and 4.3.0 answer about each (`lab/README.md` says how).
 
 They are runs of half a minute, in which start-up and planning weigh more than the oddity they show: they exercise the
 forms that a log can take, not its severity.

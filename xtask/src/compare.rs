@@ -13,13 +13,13 @@ use serde_json::Value;
 pub use answers::Golden;
 pub use fields::{Comparison, compare};
 
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+use crate::Outcome;
 
 #[derive(clap::Args)]
 pub struct Options {
     /// Folder of event logs
     corpus: PathBuf,
-    /// Folder of answers: APP[_ATTEMPT].jsonl.gz, one JSON object a line
+    /// Folder of recorded answers: APP[_ATTEMPT].jsonl.zst or .gz
     golden: PathBuf,
     /// The program to compare
     #[arg(long, default_value = "target/release/afterspark")]
@@ -143,8 +143,8 @@ pub fn compare_app(app: &Value, log: &str, golden: &Path) -> Outcome<Comparison>
     let frame = &app["application"];
     let id = frame["id"].as_str().unwrap_or(log);
     let attempt = frame["attempt_id"].as_str().map(|a| format!("_{a}")).unwrap_or_default();
-    let path = golden.join(format!("{id}{attempt}.jsonl.gz"));
-    let golden = if path.exists() { Some(Golden::load(&path)?) } else { None };
+    let golden = crate::rest::find(golden, &format!("{id}{attempt}"));
+    let golden = golden.map(|path| Golden::load(&path)).transpose()?;
     Ok(golden.map_or_else(Comparison::without_golden, |golden| compare(app, &golden)))
 }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::Number;
+use serde_json::{Number, Value};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
@@ -92,6 +92,22 @@ impl From<&str> for Json {
 impl From<String> for Json {
     fn from(text: String) -> Json {
         Json::Text(text)
+    }
+}
+
+/// Keys lose their order, and a hole is nothing.
+impl From<Json> for Value {
+    fn from(json: Json) -> Value {
+        match json {
+            Json::Null | Json::Hole(..) => Value::Null,
+            Json::Bool(b) => b.into(),
+            Json::Number(n) => n.into(),
+            Json::Text(text) => text.into(),
+            Json::List(items) => items.into_iter().map(Value::from).collect(),
+            Json::Object(fields) => {
+                fields.into_iter().map(|(key, value)| (key, Value::from(value))).collect()
+            }
+        }
     }
 }
 

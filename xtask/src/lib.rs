@@ -6,3 +6,5 @@ pub mod http;
 pub mod json;
 pub mod rest;
 pub mod servers;
+
+pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

@@ -12,13 +12,12 @@ mod biglog;
 mod suite;
 mod tidy;
 
-use std::error::Error;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
+pub(crate) use xtask::Outcome;
 
 #[derive(Parser)]
 #[command(about = "Work on the repository")]

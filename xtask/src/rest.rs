@@ -15,17 +15,14 @@ mod sha1;
 mod tally;
 mod zip;
 
-use std::error::Error as StdError;
-
 pub use difference::{Difference, How, compare};
 pub use exceptions::Exceptions;
 pub use record::{Content, Record};
-pub use recording::{Recording, attempt_of, files};
+pub use recording::{Recording, attempt_of, files, find};
 pub use replay::file as replay_file;
 pub use tally::Tally;
 
-pub type Error = Box<dyn StdError + Send + Sync>;
-pub type Outcome<T> = Result<T, Error>;
+use crate::Outcome;
 
 /// What recorded paths are below.
 const API: &str = "/api/v1";

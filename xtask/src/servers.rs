@@ -12,10 +12,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
+use crate::Outcome;
 use crate::http::Client;
 use crate::json::Json;
-
-pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const POLL: Duration = Duration::from_millis(100);
 /// A list of applications that has not changed for so long is complete.

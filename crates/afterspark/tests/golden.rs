@@ -10,7 +10,7 @@ use xtask::compare;
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
 fn check(log: &Path, name: &str) -> Result<(), Failed> {
-    let golden = Path::new(EXAMPLES).join("golden/4.2");
+    let golden = Path::new(EXAMPLES).join("golden/rest/4.2");
     let report = compare::report(Path::new(env!("CARGO_BIN_EXE_afterspark")), log)?;
     let apps = report["applications"].as_array().ok_or("no applications")?;
     if apps.len() != 1 {

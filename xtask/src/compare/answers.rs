@@ -1,12 +1,12 @@
 //! The history server's answers about one application attempt, as a capture keeps them.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::Outcome;
+use crate::Outcome;
+use crate::rest::{Content, Recording};
 
 /// Bodies of the 200 answers, by their path below the attempt (`/jobs`, `/stages/3/0/taskSummary`).
 pub struct Golden {
@@ -17,16 +17,14 @@ impl Golden {
     /// # Errors
     /// When the file cannot be read.
     pub fn load(path: &Path) -> Outcome<Golden> {
-        let file = std::fs::File::open(path)?;
         let mut by_path = BTreeMap::new();
-        for line in BufReader::new(flate2::read::GzDecoder::new(file)).lines() {
-            let mut record: Value = serde_json::from_str(&line?)?;
-            let body = record["body"].take();
-            if record["status"] != 200 || body.is_null() {
-                continue;
+        for record in Recording::load(path)?.records {
+            match record.content {
+                Content::Json(body) if record.status == 200 && !record.path.contains('?') => {
+                    by_path.insert(below_attempt(&record.path), body.into());
+                }
+                _ => {}
             }
-            let full = record["path"].as_str().unwrap_or_default();
-            by_path.insert(below_attempt(full), body);
         }
         Ok(Golden { by_path })
     }

@@ -115,7 +115,7 @@ fn bytes_difference(golden: &Record, ours: &Record) -> Difference {
     Difference { place: "bytes".to_owned(), golden: shown(golden), ours: shown(ours) }
 }
 
-pub(super) const NO_HOST: &str = "http://HOST/";
+const NO_HOST: &str = "http://HOST/";
 
 /// The text with addresses of servers, which are those with a port, made neutral.
 pub(super) fn without_host(text: &str) -> String {

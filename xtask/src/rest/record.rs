@@ -8,10 +8,9 @@ use serde::Deserialize;
 
 use super::sha1::sha1;
 use super::zip::{self, Entry};
+use crate::Outcome;
 use crate::http::Answer;
 use crate::json::{Form, Json};
-
-type Outcome<T> = super::Outcome<T>;
 
 /// Of the rest, some say the same always and others change with each answer.
 const HEADERS: [&str; 5] = [

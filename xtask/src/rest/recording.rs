@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::Outcome;
-use super::difference::{NO_HOST, without_host};
+use super::difference::without_host;
 use super::record::{Content, Record};
 use crate::json::{Form, Json};
 
@@ -42,8 +42,8 @@ impl Recording {
     /// # Errors
     /// When the file is not a recording.
     pub fn load(path: &Path) -> Outcome<Recording> {
-        let named = |error: super::Error| format!("{}: {error}", path.display());
-        let file = File::open(path).map_err(|e| named(e.into()))?;
+        let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let file = File::open(path).map_err(|e| named(&e))?;
         let is_gzip = path.to_string_lossy().ends_with(".gz");
         let input: Box<dyn Read> = if is_gzip {
             Box::new(flate2::read::GzDecoder::new(file))
@@ -52,7 +52,7 @@ impl Recording {
             decoder.window_log_max(WINDOW_LOG)?;
             Box::new(decoder)
         };
-        let mut records = read(BufReader::new(input), path).map_err(named)?;
+        let mut records = read(BufReader::new(input), path).map_err(|e| named(&e))?;
         if is_gzip {
             // These were recorded by a client that sends a full stop as it is.
             for record in &mut records {
@@ -140,54 +140,61 @@ fn read(input: impl BufRead, path: &Path) -> Outcome<Vec<Record>> {
     Ok(all)
 }
 
-/// Whether a base already says what a record says, all but the bytes of what is neutral.
+/// Whether a base already says what a record says.
 fn is_same(record: &Record, other: &Record) -> bool {
     record.status == other.status
         && record.kind == other.kind
         && record.headers == other.headers
         && record.content == other.content
-        && (record.sha1 == other.sha1 || is_neutral(record))
+        && record.sha1 == other.sha1
 }
 
-/// Whether an answer holds what was made neutral, so that its bytes are not those of another server.
-fn is_neutral(record: &Record) -> bool {
-    match &record.content {
-        Content::Json(json) => json.to_string().contains(NEUTRAL_PLACE),
-        Content::Text(text) => text.contains(NO_HOST),
-        Content::Zip(_) => true,
-        Content::Unknown => false,
-    }
-}
-
-/// The record without what tells where and when the server was asked.
-#[must_use]
+/// The record without what tells where and when the server was asked; then its exact bytes say nothing either.
 pub(super) fn neutral(record: Record) -> Record {
-    let content = match record.content {
+    let (content, is_exact) = match record.content {
         Content::Json(mut json) => {
-            make_neutral(&mut json);
-            Content::Json(json)
+            let is_exact = !make_neutral(&mut json);
+            (Content::Json(json), is_exact)
         }
-        Content::Text(text) => Content::Text(without_host(&text)),
-        content => content,
+        Content::Text(text) => {
+            let neutral = without_host(&text);
+            let is_exact = neutral == text;
+            (Content::Text(neutral), is_exact)
+        }
+        Content::Zip(entries) => (Content::Zip(entries), false),
+        Content::Unknown => (Content::Unknown, true),
     };
-    Record { content, ..record }
+    let (n_bytes, sha1) = if is_exact { (record.n_bytes, record.sha1) } else { (0, String::new()) };
+    Record { n_bytes, sha1, content, ..record }
 }
 
-fn make_neutral(json: &mut Json) {
+/// Whether there was anything to make neutral.
+fn make_neutral(json: &mut Json) -> bool {
+    let mut any = false;
     match json {
-        Json::List(items) => items.iter_mut().for_each(make_neutral),
+        Json::List(items) => {
+            for item in items {
+                any |= make_neutral(item);
+            }
+        }
         Json::Object(fields) => {
             for (key, value) in fields {
-                match key.as_str() {
-                    "logSourceName" | "logSourceFullPath" => *value = NEUTRAL_PLACE.into(),
-                    "lastUpdated" => *value = "1970-01-01T00:00:00.000GMT".into(),
-                    "lastUpdatedEpoch" => *value = 0.into(),
-                    _ => make_neutral(value),
-                }
+                let neutral: Json = match key.as_str() {
+                    "logSourceName" | "logSourceFullPath" => NEUTRAL_PLACE.into(),
+                    "lastUpdated" => "1970-01-01T00:00:00.000GMT".into(),
+                    "lastUpdatedEpoch" => 0.into(),
+                    _ => {
+                        any |= make_neutral(value);
+                        continue;
+                    }
+                };
+                *value = neutral;
+                any = true;
             }
         }
         _ => {}
     }
+    any
 }
 
 /// The files of a recording, by name; those of pages of the user interface are no answers.
@@ -206,6 +213,12 @@ pub fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// The file of an attempt.
+pub fn find(folder: &Path, name: &str) -> Option<PathBuf> {
+    let mut paths = ENDINGS.iter().map(|ending| folder.join(format!("{name}{ending}")));
+    paths.find(|path| path.exists())
 }
 
 /// `app-1_2` of `app-1_2.jsonl.gz`; `None` for a file that is no recording.

@@ -1,12 +1,15 @@
-//! Sample logs: each has a row in `examples/README.md`, and the history server's answers beside it.
+//! Sample logs: each has a row in `examples/README.md`, and the answers of each version of the history server.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::tree::{Tree, file_name};
+use super::tree::{Tree, file_name, parent};
 use super::{Excuses, Faults, excused};
 
 const LOGS: &str = "examples/logs";
-const GOLDEN: &str = "examples/golden";
+/// A folder for each version of Spark.
+const GOLDEN: &str = "examples/golden/rest";
+/// What was asked of the server itself.
+const SERVER: &str = "_server";
 const PAGE: &str = "examples/README.md";
 
 /// Logs that the history server cannot answer for.
@@ -15,14 +18,19 @@ const WITHOUT_GOLDEN: &Excuses = &[];
 pub(super) fn check(tree: &Tree, faults: &mut Faults) {
     let logs: BTreeSet<&str> =
         tree.under(LOGS).filter_map(|path| path[LOGS.len() + 1..].split('/').next()).collect();
-    let golden: BTreeSet<&str> =
-        tree.under(GOLDEN).filter_map(|path| file_name(path).strip_suffix(".jsonl.gz")).collect();
+    let mut golden: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for path in tree.under(GOLDEN) {
+        if let Some(name) = file_name(path).strip_suffix(".jsonl.zst") {
+            golden.entry(parent(path)).or_default().insert(name);
+        }
+    }
     let rows: BTreeSet<&str> =
         tree.text(PAGE).unwrap_or_default().lines().filter_map(row).collect();
     for log in &logs {
-        if !golden.contains(attempt(log)) && !excused(WITHOUT_GOLDEN, log) {
+        let without = golden.iter().filter(|(_, names)| !names.contains(attempt(log)));
+        for (folder, _) in without.filter(|_| !excused(WITHOUT_GOLDEN, log)) {
             faults.push(format!(
-                "{LOGS}/{log}: no golden, and not in WITHOUT_GOLDEN of xtask/src/tidy/samples.rs"
+                "{LOGS}/{log}: not in {folder}, nor in WITHOUT_GOLDEN of xtask/src/tidy/samples.rs"
             ));
         }
         if !rows.contains(log) {
@@ -33,8 +41,10 @@ pub(super) fn check(tree: &Tree, faults: &mut Faults) {
         faults.push(format!("{PAGE}: a row for {name}, which is not in {LOGS}"));
     }
     let attempts: BTreeSet<&str> = logs.iter().map(|log| attempt(log)).collect();
-    for name in golden.difference(&attempts) {
-        faults.push(format!("{GOLDEN}: answers about {name}, which is not in {LOGS}"));
+    for (folder, names) in golden {
+        for name in names.difference(&attempts).filter(|name| **name != SERVER) {
+            faults.push(format!("{folder}: answers about {name}, which is not in {LOGS}"));
+        }
     }
 }
 
