@@ -120,7 +120,7 @@ fn executors_and_blocks(
         }
         "SparkListenerBlockManagerAdded" => executors::block_manager_added(event, cx),
         "SparkListenerBlockUpdated" => rdd::block_updated(event, cx),
-        "SparkListenerUnpersistRDD" => cx.storage.unpersist(event),
+        "SparkListenerUnpersistRDD" => rdd::unpersisted(event, cx),
         // nothing that any answer shows depends on these
         "SparkListenerBlockManagerRemoved"
         | "SparkListenerUnschedulableTaskSetAdded"

@@ -217,7 +217,6 @@ impl<S: Sink> Replay<S> {
         let n_without_stage = state.stages.n_without_stage();
         let finished = state.stages.finish();
         let (executors, executor_events) = state.executors.finish();
-        let (persisted_rdds, blocks) = state.storage.finish();
         let mut gaps = state.gaps;
         let ended = state.app.app.ended_at_ms.is_some();
         for (kind, n) in [
@@ -244,9 +243,8 @@ impl<S: Sink> Replay<S> {
             stages: finished.stages,
             executors,
             executor_events,
-            blocks,
-            persisted_rdds,
-            misc_processes: state.app.processes,
+            persisted_rdds: state.storage.finish(),
+            misc_processes: state.app.processes.into_values().collect(),
             sql_executions: state.sql.finish(),
             streaming_queries: state.app.queries,
             server_events: state.app.server_events,

@@ -263,6 +263,12 @@ record! {
         pub max_memory_bytes: i64,
         pub on_heap_memory_bytes: Option<i64>,
         pub off_heap_memory_bytes: Option<i64>,
+        /// Storage memory in use, as far as block updates tell, as are the four that follow.
+        pub memory_used_bytes: i64,
+        pub on_heap_used_bytes: i64,
+        pub off_heap_used_bytes: i64,
+        pub disk_used_bytes: i64,
+        pub n_rdd_blocks: i64,
         pub logs: Pairs,
         pub attributes: Pairs,
         /// Name of a resource and its addresses.
@@ -285,19 +291,47 @@ record! {
         pub n_cores: Option<i64>,
     }
 
-    /// The latest state of a block on an executor, from block updates.
-    pub struct Block {
+    /// An RDD that was persisted and not taken back. Where it lies is known only to logs with block updates
+    /// (`spark.eventLog.logBlockUpdates.enabled`).
+    pub struct PersistedRdd {
+        pub id: i32,
         pub name: Text,
-        pub executor: Text,
+        pub n_partitions: i64,
         pub level: StorageLevel,
         pub memory_bytes: i64,
         pub disk_bytes: i64,
+        /// What executors hold of it, by their id.
+        pub shares: Vec<RddShare>,
+        /// On how many executors it lay at the same time, at most.
+        pub n_shares_max: u64,
+        /// Cached ones, in the order in which they were cached.
+        pub partitions: Vec<RddPartition>,
     }
 
-    /// A persisted RDD.
-    pub struct PersistedRdd {
-        pub rdd: RddInfo,
-        pub unpersisted: bool,
+    /// What an executor holds of an RDD.
+    pub struct RddShare {
+        pub executor: Text,
+        pub memory_bytes: i64,
+        pub disk_bytes: i64,
+        pub on_heap_bytes: i64,
+        pub off_heap_bytes: i64,
+        pub left: MemoryLeft,
+    }
+
+    /// What was left of an executor's storage memory when it last told of a block of a persisted RDD.
+    pub struct MemoryLeft {
+        /// Host and port, or the host where no block manager registered.
+        pub address: Option<Text>,
+        pub memory_bytes: i64,
+        /// Of heap and of memory outside of it; logs before 2.2 do not tell them apart.
+        pub on_and_off_heap_bytes: Option<(i64, i64)>,
+    }
+
+    pub struct RddPartition {
+        pub block: Text,
+        pub executors: Vec<Text>,
+        pub memory_bytes: i64,
+        pub disk_bytes: i64,
     }
 
     pub struct MiscProcess {
@@ -306,7 +340,6 @@ record! {
         pub host_port: Text,
         pub n_cores: i64,
         pub logs: Pairs,
-        pub removed: bool,
     }
 
     /// A Structured Streaming query.
@@ -339,7 +372,6 @@ record! {
         pub stages: Vec<StageAttempt>,
         pub executors: Vec<Executor>,
         pub executor_events: Vec<ExecutorEvent>,
-        pub blocks: Vec<Block>,
         pub persisted_rdds: Vec<PersistedRdd>,
         pub misc_processes: Vec<MiscProcess>,
         pub sql_executions: Vec<sql::SqlExecution>,

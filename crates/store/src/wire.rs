@@ -3,7 +3,7 @@
 //! Reading treats the bytes as hostile: every length is checked against what is left before anything is allocated,
 //! and any doubt is `None`, upon which the whole cache file is rebuilt.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The unread rest of a section.
 pub struct Reader<'a> {
@@ -118,6 +118,23 @@ impl<K: Wire + Ord, V: Wire> Wire for BTreeMap<K, V> {
         let mut out = BTreeMap::new();
         for _ in 0..n {
             out.insert(K::get(from)?, V::get(from)?);
+        }
+        Some(out)
+    }
+}
+
+impl<T: Wire + Ord> Wire for BTreeSet<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u32).put(out);
+        for value in self {
+            value.put(out);
+        }
+    }
+    fn get(from: &mut Reader<'_>) -> Option<Self> {
+        let n = from.count()?;
+        let mut out = BTreeSet::new();
+        for _ in 0..n {
+            out.insert(T::get(from)?);
         }
         Some(out)
     }

@@ -3,16 +3,22 @@
 #![forbid(unsafe_code)]
 
 mod app;
+mod environment;
 mod error;
+mod executor;
 mod group;
+mod java;
 mod job;
 mod measure;
 mod pause;
 mod stage;
+mod storage;
 mod summary;
 
 pub use app::{AppSummary, GapLine, app_summary, cores_max, gaps, last_event_at_ms};
+pub use environment::{EnvironmentLines, environment, resource_profiles};
 pub use error::{TaskError, task_errors};
+pub use executor::{ExecutorLine, LogUrlPattern, executors, log_urls, misc_processes};
 pub use group::{NameGroup, by_name};
 pub use job::{JobLine, SqlLine, SqlStatus, jobs, sql_executions};
 pub use measure::{Measure, TaskStatus, Unit, task_status};
@@ -21,4 +27,5 @@ pub use stage::{
     SKEW_FLOOR_BYTES, SKEW_RATIO, SMALL_TASK_BYTES, SMALL_TASKS_PER_CORE, Scope, Skew, SmallTasks,
     StageLine, TaskTimes, attempts_of, stages,
 };
+pub use storage::{cached_rdds, level_text, partition_level, persisted_rdd, rdd_shares};
 pub use summary::{FIVE_NUMBERS, Summary, TaskRef, summaries};

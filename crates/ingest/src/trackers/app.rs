@@ -16,7 +16,7 @@ record! {
         pub(crate) app: App,
         pub(crate) environment: Option<Environment>,
         pub(crate) profiles: BTreeMap<i32, ResourceProfile>,
-        pub(crate) processes: Vec<MiscProcess>,
+        pub(crate) processes: BTreeMap<Text, MiscProcess>,
         pub(crate) queries: Vec<StreamingQuery>,
         pub(crate) server_events: Vec<ServerEvent>,
         pub(crate) started: bool,
@@ -75,7 +75,8 @@ pub(crate) fn environment(event: &Value, cx: &mut Context<'_>) {
         classpath: cx.pairs(event, "Classpath Entries"),
     };
     let spark = event.get("Spark Properties").unwrap_or(&Value::Null);
-    if let Some(cpus) = json::int(spark, "spark.task.cpus") {
+    let cpus = json::text(spark, "spark.task.cpus").and_then(|cpus| cpus.trim().parse().ok());
+    if let Some(cpus) = cpus {
         cx.executors.set_cpus_per_task(cpus);
     }
     cx.app.environment = Some(environment);
@@ -111,7 +112,7 @@ pub(crate) fn misc_process(event: &Value, cx: &mut Context<'_>) -> Option<()> {
     let at_ms = json::int(event, "time").or_else(|| json::int(event, "Timestamp")).unwrap_or(0);
     let process = MiscProcess {
         id,
-        at_ms,
+        at_ms: cx.app.processes.get(&id).map_or(at_ms, |known| known.at_ms),
         host_port: cx.text(
             json::text(info, "hostPort")
                 .or_else(|| json::text(info, "Host Port"))
@@ -119,10 +120,8 @@ pub(crate) fn misc_process(event: &Value, cx: &mut Context<'_>) -> Option<()> {
         ),
         n_cores: json::int(info, "cores").or_else(|| json::int(info, "Total Cores")).unwrap_or(0),
         logs: cx.pairs(info, "logUrlInfo"),
-        removed: false,
     };
-    cx.app.processes.retain(|p| p.id != id);
-    cx.app.processes.push(process);
+    cx.app.processes.insert(id, process);
     Some(())
 }
 
@@ -183,8 +182,8 @@ pub(crate) fn server_event(document: &Document, cx: &mut Context<'_>) -> Option<
 
 impl AppState {
     /// CPUs a task takes by its resource profile.
-    pub(crate) fn cpus_of_profile(&self, profile: i32, cpus: Text) -> Option<i64> {
+    pub(crate) fn cpus_of_profile(&self, profile: i32, cpus: Text) -> Option<f64> {
         let requests = &self.profiles.get(&profile)?.task_resources;
-        requests.iter().find(|r| r.name == cpus).map(|r| r.amount as i64)
+        requests.iter().find(|r| r.name == cpus).map(|r| r.amount)
     }
 }

@@ -24,12 +24,26 @@ record! {
         dead: BTreeMap<Text, Executor>,
         published: BTreeMap<Text, Executor>,
         events: Vec<ExecutorEvent>,
-        /// `spark.task.cpus`.
-        cpus_per_task: Option<i64>,
+        /// `spark.task.cpus`, in parts of [`CPU_PARTS`].
+        cpu_parts_per_task: Option<i64>,
     }
 }
 
+/// Spark 4.3 counts CPUs with nine decimals; before that they were whole.
+const CPU_PARTS: i64 = 1_000_000_000;
+
+/// A number of CPUs in parts of one; `None` when no task can have so many.
+pub(super) fn cpu_parts(cpus: f64) -> Option<i64> {
+    let is_possible = (1.0 / CPU_PARTS as f64..=f64::from(i32::MAX)).contains(&cpus);
+    is_possible.then(|| (cpus * CPU_PARTS as f64).round() as i64)
+}
+
 impl Executors {
+    /// An executor that is not removed.
+    pub(super) fn live(&mut self, id: Text) -> Option<&mut Executor> {
+        self.live.get_mut(&id)
+    }
+
     fn get_or_create(&mut self, id: Text, at_ms: i64) -> &mut Executor {
         self.live.entry(id).or_insert_with(|| Executor {
             id,
@@ -39,8 +53,8 @@ impl Executors {
         })
     }
 
-    pub(crate) fn set_cpus_per_task(&mut self, cpus: i64) {
-        self.cpus_per_task = Some(cpus.max(1));
+    pub(crate) fn set_cpus_per_task(&mut self, cpus: f64) {
+        self.cpu_parts_per_task = cpu_parts(cpus).or(self.cpu_parts_per_task);
     }
 
     pub(crate) fn set_driver_logs(&mut self, driver: Text, logs: Pairs, attributes: Pairs) {
@@ -131,12 +145,13 @@ pub(crate) fn added(event: &Value, cx: &mut Context<'_>) -> Option<()> {
         .collect();
     let cores = json::int(info, "Total Cores").unwrap_or(0);
     let profile = json::int32(info, "Resource Profile Id").unwrap_or(0);
-    let cpus = cx.cpus_of_profile(profile).or(cx.executors.cpus_per_task).unwrap_or(1).max(1);
+    let cpu_parts = cx.cpus_of_profile(profile).and_then(cpu_parts);
+    let cpu_parts = cpu_parts.or(cx.executors.cpu_parts_per_task).unwrap_or(CPU_PARTS);
     let executor = cx.executors.get_or_create(id, at_ms);
     executor.host = Some(host);
     executor.active = true;
     executor.total_cores = cores;
-    executor.max_tasks = cores / cpus;
+    executor.max_tasks = cores.saturating_mul(CPU_PARTS).div_euclid(cpu_parts);
     executor.logs = logs;
     executor.attributes = attributes;
     executor.resources = resources;
@@ -164,8 +179,8 @@ pub(crate) fn removed(event: &Value, stages: &stages::Stages, cx: &mut Context<'
         reason,
         ..ExecutorEvent::default()
     });
-    cx.storage.executor_removed(id);
     let mut executor = cx.executors.live.remove(&id)?;
+    cx.storage.executor_removed(id);
     executor.active = false;
     executor.removed_at_ms = Some(at_ms);
     executor.remove_reason = reason;
@@ -190,6 +205,9 @@ pub(crate) fn block_manager_added(event: &Value, cx: &mut Context<'_>) -> Option
         executor.on_heap_memory_bytes = Some(on_heap);
         executor.off_heap_memory_bytes =
             Some(json::int(event, "Maximum Offheap Memory").unwrap_or(0));
+        // its blocks are told again
+        executor.on_heap_used_bytes = 0;
+        executor.off_heap_used_bytes = 0;
     }
     executor.active = true;
     executor.max_memory_bytes = json::int(event, "Maximum Memory").unwrap_or(0);

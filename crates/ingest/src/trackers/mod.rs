@@ -37,7 +37,7 @@ impl Context<'_> {
         *last = (*last).max(at_ms.filter(|at| *at > 0));
     }
 
-    pub(crate) fn cpus_of_profile(&mut self, profile: i32) -> Option<i64> {
+    pub(crate) fn cpus_of_profile(&mut self, profile: i32) -> Option<f64> {
         let cpus = self.texts.intern("cpus");
         self.app.cpus_of_profile(profile, cpus)
     }
