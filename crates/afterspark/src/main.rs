@@ -9,6 +9,7 @@ mod report;
 mod serve;
 mod settings;
 mod text;
+mod zip;
 
 /// Reading allocates from several threads at once, which the system's allocator serializes.
 #[global_allocator]

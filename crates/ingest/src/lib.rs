@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod candidates;
 mod dispatch;
 mod error;
 mod freshness;
@@ -19,10 +20,11 @@ mod task_document;
 mod task_line;
 mod trackers;
 
+pub use candidates::{Candidate, Form, candidate, candidates};
 pub use error::Error;
 pub use freshness::{Freshness, freshness};
-pub use glance::{Ended, Glance, glance};
+pub use glance::{Ended, Glance, glance, glance_at_start, glance_at_whole_end};
 pub use lines::JSON_DEPTH_MAX;
-pub use log::{FOLDER_ENTRIES_MAX, FileIdentity, Log, logs_at};
+pub use log::{FOLDER_ENTRIES_MAX, FileIdentity, Log, LogFile, files_of_log, logs_at};
 pub use read::{Options, read, scanned_bytes};
 pub use scan::Limits;

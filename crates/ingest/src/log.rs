@@ -103,6 +103,41 @@ pub fn logs_at(path: &Path) -> Result<(Vec<Log>, Vec<Error>), Error> {
     Ok((logs, errors))
 }
 
+/// A file as the history server's download holds it.
+pub struct LogFile {
+    /// Of a rolling log with the name of its folder, which is an entry of its own.
+    pub name: String,
+    /// `None` for a folder.
+    pub part: Option<Arc<dyn Part>>,
+    pub modified_at_ms: i64,
+}
+
+/// All files of a log: of a folder also those that hold no events. What a link leads to outside of the folder is none.
+pub fn files_of_log(log: &Log) -> Result<Vec<LogFile>, Error> {
+    let modified_at_ms = log.modified_at_ms();
+    if !log.path.is_dir() {
+        let named = |part: &Arc<dyn Part>| {
+            let name = part.name().rsplit('/').next().unwrap_or_default().to_owned();
+            LogFile { name, part: Some(part.clone()), modified_at_ms }
+        };
+        return Ok(log.parts.iter().map(named).collect());
+    }
+    let folder = format!("{}/", log.name);
+    let mut files = vec![LogFile { name: folder.clone(), part: None, modified_at_ms }];
+    for path in list(&log.path)? {
+        if fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file()) {
+            let File { name, part, modified_ns } = file(&path)?;
+            let modified_at_ms = modified_ns / 1_000_000;
+            files.push(LogFile {
+                name: format!("{folder}{name}"),
+                part: Some(part),
+                modified_at_ms,
+            });
+        }
+    }
+    Ok(files)
+}
+
 /// The log that a folder among logs is, if it is one.
 fn folder_log(path: &Path) -> Result<Vec<Log>, Error> {
     if !is_rolling_name(&name_of(path)) {
@@ -125,7 +160,7 @@ fn list(path: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(out)
 }
 
-fn name_of(path: &Path) -> String {
+pub(crate) fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
@@ -201,20 +236,20 @@ fn archive_logs(path: &Path, modified_ns: i64) -> Result<Vec<Log>, Error> {
     Ok(logs)
 }
 
-fn is_rolling_name(name: &str) -> bool {
+pub(crate) fn is_rolling_name(name: &str) -> bool {
     name.starts_with("eventlog_v2_")
 }
 
-fn is_status_name(name: &str) -> bool {
+pub(crate) fn is_status_name(name: &str) -> bool {
     name.starts_with("appstatus_")
 }
 
 /// Of `events_12_app-1.zstd`: 12.
-fn rolling_index(name: &str) -> Option<u64> {
+pub(crate) fn rolling_index(name: &str) -> Option<u64> {
     name.strip_prefix("events_")?.split('_').next()?.parse().ok()
 }
 
-fn is_databricks_name(name: &str) -> bool {
+pub(crate) fn is_databricks_name(name: &str) -> bool {
     name == "eventlog"
         || name
             .strip_prefix("eventlog-")

@@ -4,12 +4,13 @@ use super::Faults;
 use super::tree::Tree;
 
 /// Which of our crates a crate may use. Changing this is a change to ARCHITECTURE.md in the same commit.
-const ARROWS: [(&str, &[&str]); 5] = [
+const ARROWS: [(&str, &[&str]); 6] = [
     ("scan", &[]),
     ("store", &[]),
     ("ingest", &["scan", "store"]),
     ("views", &["store"]),
-    ("afterspark", &["scan", "store", "ingest", "views"]),
+    ("fleet", &["ingest"]),
+    ("afterspark", &["scan", "store", "ingest", "views", "fleet"]),
 ];
 
 /// The one crate that may lift the workspace's denial of `unsafe`.

@@ -2,9 +2,11 @@
 //! number they send comes from `views`.
 
 mod answer;
+mod date;
 mod json;
 mod request;
 pub(crate) mod v1;
 
 pub(crate) use answer::{Answer, Body, Handled};
-pub(crate) use request::{Query, Request};
+pub(crate) use date::Date;
+pub(crate) use request::{BadPath, Query, Request};

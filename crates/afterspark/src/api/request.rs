@@ -29,24 +29,74 @@ pub(crate) struct Request {
     pub(crate) method: String,
     /// As sent, still encoded.
     pub(crate) path: String,
-    /// Decoded; without empty ones, so that a trailing slash makes no difference.
+    /// Path and query as sent.
+    pub(crate) uri: String,
+    /// Decoded; without empty ones, so that a trailing slash makes no difference, and without `;parameters`.
     pub(crate) segments: Vec<String>,
     pub(crate) query: Query,
     /// Scheme and authority as the client sees them, for links.
     pub(crate) base_url: String,
+    /// What the client accepts; `*/*` when it does not say.
+    pub(crate) accept: String,
+}
+
+/// Why a path is not even looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BadPath {
+    /// A `%` that encodes nothing, or a NUL.
+    Malformed,
+    /// It could be read in two ways: `//`, an encoded `/`, bytes that are no UTF-8.
+    Ambiguous,
 }
 
 impl Request {
-    pub(crate) fn new(method: &str, path: &str, query: &str, base_url: &str) -> Request {
+    pub(crate) fn new(method: &str, uri: &str, base_url: &str, accept: &str) -> Request {
+        let (path, query) = uri.split_once('?').unwrap_or((uri, ""));
         let segments = path.split('/').filter(|s| !s.is_empty());
+        let decoded = |segment: &str| {
+            let segment = segment.split(';').next().unwrap_or_default();
+            percent_decode_str(segment).decode_utf8_lossy().into_owned()
+        };
         Request {
             method: method.to_owned(),
             path: path.to_owned(),
-            segments: segments
-                .map(|s| percent_decode_str(s).decode_utf8_lossy().into_owned())
-                .collect(),
+            uri: uri.to_owned(),
+            segments: segments.map(decoded).collect(),
             query: Query::parse(query),
             base_url: base_url.to_owned(),
+            accept: accept.to_owned(),
         }
     }
+
+    /// What Jetty refuses before anything looks at it.
+    pub(crate) fn bad_path(&self) -> Option<BadPath> {
+        let bytes = self.path.as_bytes();
+        for (at, _) in self.path.match_indices('%') {
+            let hex = bytes.get(at + 1..at + 3).filter(|hex| hex.iter().all(u8::is_ascii_hexdigit));
+            if hex.is_none_or(|hex| hex == b"00") {
+                return Some(BadPath::Malformed);
+            }
+        }
+        let decoded = percent_decode_str(&self.path);
+        let has_slash = self.path.contains("//") || self.path.to_ascii_lowercase().contains("%2f");
+        (has_slash || decoded.decode_utf8().is_err()).then_some(BadPath::Ambiguous)
+    }
+
+    /// Whether the client takes answers of a type, as `application/json`.
+    pub(crate) fn accepts(&self, content_type: &str) -> bool {
+        let family = content_type.split('/').next().unwrap_or_default();
+        self.accept.split(',').any(|range| {
+            let mut pieces = range.split(';').map(str::trim);
+            let kind = pieces.next().unwrap_or_default();
+            let refused = pieces.any(|p| p.strip_prefix("q=").is_some_and(is_zero));
+            let fits = kind == "*/*"
+                || kind.eq_ignore_ascii_case(content_type)
+                || kind.strip_suffix("/*").is_some_and(|f| f.eq_ignore_ascii_case(family));
+            fits && !refused
+        })
+    }
+}
+
+fn is_zero(quality: &str) -> bool {
+    quality.starts_with('0') && quality.trim_matches(['0', '.']).is_empty()
 }

@@ -1,9 +1,10 @@
 //! `afterspark serve`: Spark's REST API over folders of event logs.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fleet::{Fleet, Source};
 use ingest::Options;
 
 use super::{Failure, Outcome, complain, size};
@@ -42,7 +43,9 @@ impl Serve {
         let memory_bytes = self.memory.unwrap_or_else(settings::memory_bytes);
         let options = Options::within(settings::n_threads(), memory_bytes);
         let cache = Cache::new(self.cache_dir.or_else(settings::cache_dir));
-        let library = Library::new(&self.sources, cache, options);
+        let sources = self.sources.iter().map(|path| source(path)).collect::<Result<_, _>>()?;
+        let fleet = Fleet::new(sources, settings::n_threads());
+        let library = Library::new(fleet, cache, options);
         let address = SocketAddr::new(self.bind, self.port);
         let ready = |at: SocketAddr| complain(&format!("listening on http://{at}"), None);
         serve::run(library, self.spark_api, address, ready).map_err(|error| Failure {
@@ -51,4 +54,13 @@ impl Serve {
         })?;
         Ok(Outcome::Done)
     }
+}
+
+fn source(path: &Path) -> Result<Source, Failure> {
+    let path = path.canonicalize().map_err(|error| Failure {
+        what: format!("cannot read {}: {error}", path.display()),
+        hint: Some("give a folder of event logs that exists and may be read".to_owned()),
+    })?;
+    let place = format!("file://{}", path.display());
+    Ok(Source { name: place.clone(), place, path })
 }

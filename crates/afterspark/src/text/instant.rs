@@ -3,14 +3,14 @@
 /// `2026-12-01 00:01:42 UTC`.
 pub(crate) fn instant(at_ms: i64) -> String {
     let seconds = at_ms.div_euclid(1_000);
-    let (year, month, day) = date(seconds.div_euclid(86_400));
+    let (year, month, day) = date_of_day(seconds.div_euclid(86_400));
     let of_day = seconds.rem_euclid(86_400);
     let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
 /// Year, month and day of a number of days since 1970-01-01.
-fn date(days: i64) -> (i64, i64, i64) {
+pub(crate) fn date_of_day(days: i64) -> (i64, i64, i64) {
     // eras of 400 years that begin on the first of March, so that the leap day is the last of its year
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -24,9 +24,26 @@ fn date(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+/// Days from 1970-01-01 to a date; the inverse of [`date_of_day`].
+pub(crate) fn day_of_date(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let month = if month > 2 { month - 3 } else { month + 9 };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
 #[cfg(test)]
 mod tests {
-    use super::instant;
+    use super::{date_of_day, day_of_date, instant};
+
+    #[test]
+    fn there_and_back() {
+        for day in (-1_000_000..1_000_000).step_by(17) {
+            let (year, month, of_month) = date_of_day(day);
+            assert_eq!(day_of_date(year, month, of_month), day);
+        }
+    }
 
     #[test]
     fn dates_around_leap_days() {

@@ -3,7 +3,7 @@
 mod instant;
 mod paint;
 
-pub(crate) use instant::instant;
+pub(crate) use instant::{date_of_day, day_of_date, instant};
 pub(crate) use paint::Paint;
 
 use views::Unit;

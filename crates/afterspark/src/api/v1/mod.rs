@@ -1,22 +1,27 @@
 //! Spark's own REST API, below `/api/v1`, answer for answer. Each family of endpoints is a file with its `ROUTES`;
 //! `FAMILIES` lists them.
 
+mod applications;
 mod connect;
 mod environment;
 mod executors;
 mod jobs;
+mod logs;
 mod params;
+mod route;
 mod sql;
 mod stages;
 mod storage;
 mod tasks;
 mod unavailable;
 mod version;
+mod wadl;
 
 use store::Store;
 
 use super::{Answer, Handled, Query, Request};
 use crate::serve::{Attempt, Library};
+pub(crate) use route::{Plan, plan};
 
 /// Whose answers are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -33,7 +38,7 @@ pub(crate) struct Call<'c> {
     pub(crate) library: &'c Library,
     pub(crate) attempt: &'c Attempt,
     pub(crate) store: &'c Store,
-    /// What stands for the `*` of the route, in order.
+    /// What stands for the `*`, `#` and `##` of the route, in order.
     pub(crate) ids: Vec<&'c str>,
     pub(crate) request: &'c Request,
 }
@@ -44,9 +49,10 @@ impl Call<'_> {
     }
 }
 
-type Handler = fn(&Call<'_>) -> Handled;
+pub(crate) type Handler = fn(&Call<'_>) -> Handled;
 
-/// A path below an application attempt, where `*` stands for any one segment, and what answers it.
+/// A path below an application attempt and what answers it. In the path, `*` stands for any one segment, `#` for digits
+/// that fit an `int` and `##` for digits that fit a `long`.
 type Route = (&'static [&'static str], Handler);
 
 /// Everything that can be asked below an application attempt.
@@ -66,43 +72,55 @@ fn routes() -> impl Iterator<Item = &'static Route> {
     FAMILIES.iter().copied().flatten()
 }
 
-/// Answers a request; `path` are the segments below `/api/v1`.
-pub(crate) fn answer(library: &Library, api: SparkApi, request: &Request, path: &[&str]) -> Answer {
-    let done = match path {
-        ["version"] => Ok(version::answer(api)),
-        ["applications", app, below @ ..] if !below.is_empty() => {
-            below_application(library, api, request, app, below)
+/// What needs the list of applications but no store.
+pub(crate) enum Listed {
+    Applications,
+    Application { app: String },
+    Attempt { app: String, attempt: String },
+    Logs { app: String, attempt: Option<String> },
+}
+
+impl Listed {
+    /// The application that is asked about.
+    pub(crate) fn app(&self) -> Option<&str> {
+        match self {
+            Listed::Applications => None,
+            Listed::Application { app }
+            | Listed::Attempt { app, .. }
+            | Listed::Logs { app, .. } => Some(app),
         }
-        _ => Err(Answer::page(404)),
+    }
+}
+
+/// Answers from the list of applications.
+pub(crate) fn listed(
+    library: &Library,
+    api: SparkApi,
+    request: &Request,
+    what: &Listed,
+    now_ms: i64,
+) -> Answer {
+    let done = match what {
+        Listed::Applications => applications::list(library, api, &request.query, now_ms),
+        Listed::Application { app } => applications::one(library, api, app),
+        Listed::Attempt { app, attempt } => applications::attempt(library, api, app, attempt),
+        Listed::Logs { app, attempt } => logs::answer(library, app, attempt.as_deref()),
     };
     done.unwrap_or_else(|no| no)
 }
 
-fn below_application(
-    library: &Library,
-    api: SparkApi,
-    request: &Request,
-    app: &str,
-    below: &[&str],
-) -> Handled {
-    let known = |first: &str| routes().any(|(route, _)| route.first() == Some(&first));
-    let (attempt, below) = match below {
-        [first, ..] if known(first) => (None, below),
-        [attempt, below @ ..] => (Some(*attempt), below),
-        [] => (None, below),
-    };
-    let handler = routes().find_map(|(route, handler)| {
-        let fits = route.len() == below.len()
-            && route.iter().zip(below).all(|(want, have)| *want == "*" || want == have);
-        let ids = route.iter().zip(below).filter(|(want, _)| **want == "*").map(|(_, have)| *have);
-        fits.then(|| (*handler, ids.collect::<Vec<_>>()))
-    });
-    let Some((handler, ids)) = handler else { return Err(Answer::page(404)) };
-    let name = attempt.map_or_else(|| app.to_owned(), |attempt| format!("{app}/{attempt}"));
-    let found = library.find(app, attempt);
-    let Some(found) = found else { return Err(Answer::text(404, format!("no such app: {name}"))) };
-    let store = library
-        .open(&found)
-        .map_err(|error| Answer::text(500, format!("cannot read the log of {name}: {error}")))?;
-    handler(&Call { api, library, attempt: &found, store: &store, ids, request })
+/// The answer about an application that is not there, or not without the id of one of its attempts.
+pub(crate) fn no_such_app(app: &str, attempt: Option<&str>) -> Answer {
+    Answer::text(404, format!("no such app: {}", name_of(app, attempt)))
+}
+
+/// As Spark names an attempt in messages.
+pub(crate) fn name_of(app: &str, attempt: Option<&str>) -> String {
+    attempt.map_or_else(|| app.to_owned(), |attempt| format!("{app}/{attempt}"))
+}
+
+/// The answer about an attempt whose log cannot be read.
+pub(crate) fn unreadable(attempt: &Attempt, error: &ingest::Error) -> Answer {
+    let name = name_of(&attempt.app_id, attempt.attempt_id.as_deref());
+    Answer::text(500, format!("cannot read the log of {name}: {error}"))
 }
