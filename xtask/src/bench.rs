@@ -1,16 +1,20 @@
 //! `xtask bench`: the whole program and Spark's own history server on the same log, in one run on one machine.
 //!
-//! Writes a page for readers (`docs/performance.md`) and the raw numbers as JSON lines (`benches/runs/DATE`).
+//! Writes a page for readers (`docs/performance.md`) and the raw numbers as JSON lines (`benches/runs/DATE`). `bench listing`
+//! and `bench load` measure the two as servers and write a section of the page each.
 
+mod listing;
+mod load;
 mod machine;
 mod measure;
 mod page;
+mod section;
 mod server;
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{self, Stdio};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -21,7 +25,32 @@ use crate::Outcome;
 use crate::biglog::{self, Codec};
 
 #[derive(Args)]
-pub(crate) struct Options {
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Command {
+    #[command(subcommand)]
+    part: Option<Part>,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(clap::Subcommand)]
+enum Part {
+    /// Folders of many logs: until all are listed, after a restart, and the memory
+    Listing(listing::Options),
+    /// Many clients at once that ask everything
+    Load(load::Options),
+}
+
+pub(crate) fn run(command: &Command) -> Outcome<()> {
+    match &command.part {
+        None => report(&command.options),
+        Some(Part::Listing(options)) => listing::run(options),
+        Some(Part::Load(options)) => load::run(options),
+    }
+}
+
+#[derive(Args)]
+struct Options {
     /// Folder for logs, caches and the server's settings; logs found there are used again.
     #[arg(long, default_value = "lab-work/bench")]
     work: PathBuf,
@@ -49,8 +78,6 @@ pub(crate) struct Options {
     spark_home: Option<PathBuf>,
     #[arg(long)]
     no_server: bool,
-    #[arg(long, default_value_t = 18_123)]
-    port: u16,
     /// Seconds to wait for the server before it is given up.
     #[arg(long, default_value_t = 1_800)]
     timeout_s: u64,
@@ -113,7 +140,7 @@ struct Results {
     answers_equal: bool,
 }
 
-pub(crate) fn run(options: &Options) -> Outcome<()> {
+fn report(options: &Options) -> Outcome<()> {
     if !options.afterspark.exists() {
         return Err(format!(
             "{} is not there: build it with cargo build --release",
@@ -121,7 +148,7 @@ pub(crate) fn run(options: &Options) -> Outcome<()> {
         )
         .into());
     }
-    let spark_home = options.spark_home.clone().or_else(server::installed);
+    let spark_home = options.spark_home.clone().or_else(xtask::servers::installed);
     if spark_home.is_none() && !options.no_server {
         return Err("no Spark: run lab/setup.sh, or give --spark-home or --no-server".into());
     }
@@ -146,7 +173,7 @@ pub(crate) fn run(options: &Options) -> Outcome<()> {
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("benches/runs/{}", machine.date)));
     record(&folder, options, &machine, &results)?;
-    fs::write(&options.page, page::page(options, &machine, &results, &folder))?;
+    section::write_page(&options.page, &page::page(options, &machine, &results, &folder))?;
     println!("{} and {}", options.page.display(), folder.display());
     Ok(())
 }
@@ -230,7 +257,7 @@ fn ours(options: &Options, results: &mut Results, index: usize) -> Outcome<()> {
             if what != What::Cached && cache.exists() {
                 fs::remove_dir_all(&cache)?;
             }
-            let mut command = Command::new(&options.afterspark);
+            let mut command = process::Command::new(&options.afterspark);
             command.args(arguments(options, &what, &form.path, &cache)).stdin(Stdio::null());
             let ran = measure::run(command.stdout(File::create(&answer)?))?;
             let bytes = fs::read(&answer)?;

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, value_parser};
 
+pub(crate) use self::model::read_events;
 use self::model::{Model, shift};
 use self::task::{EXTRA_FROM, EXTRA_PER_STAGE, Shape, Shuffle, Task, TaskLines};
 use crate::Outcome;

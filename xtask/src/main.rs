@@ -9,6 +9,7 @@
 
 mod bench;
 mod biglog;
+mod manylogs;
 mod suite;
 mod tidy;
 
@@ -30,8 +31,10 @@ struct Cli {
 enum Command {
     /// Write a huge but valid event log by repeating the events of a real application.
     Biglog(biglog::Options),
+    /// Fill a folder with many small applications made out of one real log.
+    Manylogs(manylogs::Options),
     /// Measure the program and Spark's history server on the same log, and write docs/performance.md.
-    Bench(bench::Options),
+    Bench(Box<bench::Command>),
     /// Check what style can be checked by a program.
     Tidy(tidy::Options),
     /// Compare reports with the answers of Spark's history server over a whole folder of logs.
@@ -46,7 +49,8 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Biglog(options) => write_biglog(&options),
-        Command::Bench(options) => bench::run(&options),
+        Command::Bench(command) => bench::run(&command),
+        Command::Manylogs(options) => manylogs::run(&options),
         Command::Tidy(options) => tidy::run(&options),
         Command::Compare(options) => xtask::compare::run(&options, &mut |line| println!("{line}")),
         Command::Rest(command) => return rest(&command),

@@ -17,7 +17,7 @@ mod zip;
 
 pub use difference::{Difference, How, compare};
 pub use exceptions::Exceptions;
-pub use record::{Content, Record};
+pub use record::{Content, Record, method_and_path};
 pub use recording::{Recording, attempt_of, files, find};
 pub use replay::file as replay_file;
 pub use tally::Tally;

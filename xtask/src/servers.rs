@@ -19,6 +19,8 @@ use crate::json::Json;
 const POLL: Duration = Duration::from_millis(100);
 /// A list of applications that has not changed for so long is complete.
 const QUIET: Duration = Duration::from_secs(4);
+/// A server that has not ended after so long is killed.
+const STOPPING: Duration = Duration::from_mins(1);
 /// What ours says when it answers.
 const READY: &str = "listening on ";
 /// Settings that keep a server from forgetting what it is asked about; `lab/shs.sh` sets the same.
@@ -176,6 +178,21 @@ impl Server {
             sleep(POLL);
         }
         Err(format!("the server at {} lists only {} applications", self.base_url, last.0).into())
+    }
+}
+
+impl Server {
+    /// Lets it end by itself, so that it writes down what it wants to keep.
+    ///
+    /// # Errors
+    /// When the signal cannot be sent.
+    pub fn stop(mut self) -> Outcome<()> {
+        Command::new("kill").arg(self.pid().to_string()).status()?;
+        let started = Instant::now();
+        while started.elapsed() < STOPPING && self.child.try_wait()?.is_none() {
+            sleep(POLL);
+        }
+        Ok(())
     }
 }
 

@@ -1,14 +1,13 @@
-//! Measuring: a process with its time, processor seconds and peak memory, an HTTP request, and the speed of light.
+//! Measuring: a process with its time, processor seconds and memory, and the speed of light.
 //!
 //! Numbers of a process come from `/proc`: memory is polled every few milliseconds (`VmHWM` is a high-water mark, so
 //! only growth in the last moment is missed), and processor time is read when the process has ended and before it is
 //! reaped, so it is exact to a clock tick.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -26,6 +25,8 @@ const BLOCK_BYTES: usize = 1 << 20;
 pub(super) struct Usage {
     pub(super) cpu_s: f64,
     pub(super) peak_bytes: u64,
+    /// What it holds now.
+    pub(super) held_bytes: u64,
     pub(super) ended: bool,
 }
 
@@ -37,11 +38,15 @@ pub(super) fn usage(pid: u32) -> Usage {
         stat.rsplit(')').next().map_or(Vec::new(), |s| s.split_whitespace().collect());
     let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
     let status = read("status");
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = peak.and_then(|p| p.split_whitespace().next()?.parse::<u64>().ok());
+    let bytes = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+        kib.unwrap_or(0) * 1_024
+    };
     Usage {
         cpu_s: (ticks(11) + ticks(12)) / TICKS_PER_S,
-        peak_bytes: kib.unwrap_or(0) * 1_024,
+        peak_bytes: bytes("VmHWM:"),
+        held_bytes: bytes("VmRSS:"),
         ended: matches!(fields.first(), None | Some(&"Z" | &"X")),
     }
 }
@@ -70,31 +75,6 @@ pub(super) fn run(command: &mut Command) -> Outcome<Ran> {
         }
         sleep(if wall_s < LATER_S { POLL_FIRST } else { POLL_LATER });
     }
-}
-
-/// Stops a process when dropped, so that an error does not leave a server behind.
-pub(super) struct Running(pub(super) Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to stop.
-        drop(self.0.kill());
-        drop(self.0.wait());
-    }
-}
-
-/// Status and body of a GET on this machine.
-pub(super) fn get(port: u16, path: &str, timeout: Duration) -> Outcome<(u16, Vec<u8>)> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-    stream.set_read_timeout(Some(timeout))?;
-    // HTTP/1.0, so that the body is not chunked and ends with the connection.
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n")?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
-    let end = answer.windows(4).position(|w| w == b"\r\n\r\n").ok_or("no end of HTTP headers")?;
-    let head = String::from_utf8_lossy(&answer[..end]);
-    let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).ok_or("no HTTP status")?;
-    Ok((status, answer.split_off(end + 4)))
 }
 
 /// How a file can be gone through at best.

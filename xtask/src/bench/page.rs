@@ -300,7 +300,7 @@ fn limits(options: &Options) -> String {
     )
 }
 
-fn push_row(text: &mut String, cells: &[String]) {
+pub(super) fn push_row(text: &mut String, cells: &[String]) {
     text.push('|');
     for cell in cells {
         text.push(' ');
@@ -316,7 +316,7 @@ fn range(of_what: &Spread) -> String {
     if low == high { middle } else { format!("{middle} ({low} to {high})") }
 }
 
-fn seconds(s: f64) -> String {
+pub(super) fn seconds(s: f64) -> String {
     match s {
         s if s < 1.0 => format!("{s:.3}"),
         s if s < 100.0 => format!("{s:.2}"),
@@ -328,7 +328,7 @@ fn ratio(times: f64) -> String {
     if times < 10.0 { format!("{times:.1}") } else { format!("{times:.0}") }
 }
 
-fn bytes(n: u64) -> String {
+pub(super) fn bytes(n: u64) -> String {
     match n {
         1_000_000_000.. => format!("{:.2} GB", n as f64 / 1e9),
         _ => format!("{:.0} MB", n as f64 / 1e6),
@@ -336,7 +336,7 @@ fn bytes(n: u64) -> String {
 }
 
 /// Thousands apart: 1000000 as 1,000,000.
-fn grouped(n: u64) -> String {
+pub(super) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

@@ -39,7 +39,8 @@ fn number(event: &Json, path: &[&str]) -> Option<u64> {
     event.at(path).and_then(Json::number)
 }
 
-fn read(path: &Path) -> Outcome<Vec<Json>> {
+/// The events of a log, plain or zstd.
+pub(crate) fn read_events(path: &Path) -> Outcome<Vec<Json>> {
     let mut bytes = fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
     if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         let mut plain = Vec::new();
@@ -53,7 +54,7 @@ fn read(path: &Path) -> Outcome<Vec<Json>> {
 impl Model {
     /// The execution that ran the most stages (the first of several) is the model.
     pub(super) fn read(path: &Path) -> Outcome<Model> {
-        let events = read(path)?;
+        let events = read_events(path)?;
         let completed: BTreeMap<u64, &Json> = events
             .iter()
             .filter(|e| kind(e) == "SparkListenerStageCompleted")

@@ -158,7 +158,7 @@ fn as_json(Entry(name, bytes, digest): &Entry) -> Json {
 }
 
 /// Method and path of what a record names: `(POST) /applications` is asked otherwise than with GET.
-pub(super) fn method_and_path(recorded: &str) -> (&str, &str) {
+pub fn method_and_path(recorded: &str) -> (&str, &str) {
     let other = recorded.strip_prefix('(').and_then(|rest| rest.split_once(") "));
     other.unwrap_or(("GET", recorded))
 }
