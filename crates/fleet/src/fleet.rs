@@ -1,6 +1,6 @@
 //! The list of applications over all sources, and the scans that keep it up to date.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, mpsc};
@@ -39,7 +39,7 @@ pub struct Fleet {
 
 #[derive(Default)]
 struct Entries {
-    known: HashMap<PathBuf, (usize, Entry)>,
+    known: BTreeMap<PathBuf, (usize, Entry)>,
     /// Sources that could not be listed.
     failed: Vec<Problem>,
 }
@@ -125,7 +125,7 @@ impl Fleet {
             changed();
         }
         let n_looked_at = todo.len();
-        self.work(&mut entries, todo, changed, |candidate, source| look(candidate, source));
+        self.work(&mut entries, todo, changed, look);
         let open = entries.open_ends();
         let before: HashMap<&Path, &Entry> =
             open.iter().map(|(_, candidate, entry)| (&*candidate.path, entry)).collect();
@@ -182,16 +182,13 @@ impl Fleet {
         std::thread::scope(|scope| {
             for n in 0..n_threads {
                 let (queue, done, look) = (&queue, done.clone(), &look);
-                let worker = move || {
-                    while !self.stopped.load(Ordering::Relaxed)
-                        && let Some((at, candidate)) = queue.next(&self.wanted)
-                    {
-                        let entry = look(&candidate, &self.sources[at]);
-                        if done.send((candidate.path, at, entry)).is_err() {
-                            return;
-                        }
-                    }
+                let next = move || {
+                    let stopped = self.stopped.load(Ordering::Relaxed);
+                    let (at, candidate) = queue.next(&self.wanted).filter(|_| !stopped)?;
+                    let entry = look(&candidate, &self.sources[at]);
+                    done.send((candidate.path, at, entry)).ok()
                 };
+                let worker = move || while next().is_some() {};
                 let thread = std::thread::Builder::new().name(format!("look-{n}"));
                 // without a thread the rest waits for the next scan
                 thread.stack_size(STACK_BYTES).spawn_scoped(scope, worker).ok();

@@ -32,7 +32,7 @@ impl Listing {
     /// of its logs changed.
     pub(crate) fn replace(&mut self, gone: &[Arc<Attempt>], come: &[Arc<Attempt>]) {
         let mut touched: Vec<&str> = Vec::new();
-        let mut by_app: HashMap<&str, Vec<&Path>> = HashMap::new();
+        let mut by_app: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
         for attempt in gone {
             by_app.entry(&attempt.app_id).or_default().push(&attempt.path);
         }

@@ -149,9 +149,11 @@ fn shown(content: &Content) -> String {
     }
 }
 
+/// The beginning of a text, on one line.
 fn short(text: &str) -> String {
+    let text = &text.replace('\n', "\\n");
     let cut = text.char_indices().nth(SHOWN_CHARS).map(|(at, _)| at);
-    cut.map_or_else(|| text.to_owned(), |at| format!("{}…", &text[..at]))
+    cut.map_or_else(|| text.clone(), |at| format!("{}…", &text[..at]))
 }
 
 enum Step<'a> {
