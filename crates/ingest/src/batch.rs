@@ -53,8 +53,6 @@ pub(crate) struct Document {
     /// The event's name as it stands in the log.
     pub(crate) full_kind: String,
     pub(crate) value: Value,
-    /// The line, where it is kept as it was written.
-    pub(crate) line: Option<String>,
 }
 
 /// One line's worth.

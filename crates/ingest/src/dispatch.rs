@@ -66,8 +66,10 @@ fn jobs_and_stages(
     let cx = context!(state, texts, blobs);
     let done = match document.kind.as_str() {
         "SparkListenerJobStart" => {
-            // jobs outside SQL have no execution, which is not a fault
+            // jobs outside SQL have no execution, and most no client's operation, which is not a fault
             state.sql.job_start(event);
+            state.connect.job_start(event, cx);
+            state.thrift.job_start(event, cx);
             state.stages.job_start(event, cx)
         }
         "SparkListenerJobEnd" => {
@@ -142,7 +144,10 @@ fn sql_and_streaming(
     let event = &document.value;
     let cx = context!(state, texts, blobs);
     let done = match document.kind.as_str() {
-        "SparkListenerSQLExecutionStart" => state.sql.started(event, cx),
+        "SparkListenerSQLExecutionStart" => {
+            state.connect.sql_started(event, cx);
+            state.sql.started(event, cx)
+        }
         "SparkListenerSQLExecutionEnd" => {
             state.sql.ended(event, cx);
             event.get("executionId").map(|_| ())
@@ -151,13 +156,10 @@ fn sql_and_streaming(
         "SparkListenerSQLAdaptiveSQLMetricUpdates" => state.sql.adaptive_metrics(event, cx),
         "SparkListenerDriverAccumUpdates" => state.sql.driver_updates(event),
         "QueryStartedEvent" | "QueryProgressEvent" | "QueryIdleEvent" | "QueryTerminatedEvent" => {
-            app::streaming(document, cx)
+            state.streaming.event(document, cx)
         }
-        kind if kind.starts_with("SparkListenerConnect")
-            || kind.starts_with("SparkListenerThriftServer") =>
-        {
-            app::server_event(document, cx)
-        }
+        kind if kind.starts_with("SparkListenerConnect") => state.connect.event(document, cx),
+        kind if kind.starts_with("SparkListenerThriftServer") => state.thrift.event(document, cx),
         // changes of the catalog (tables made and dropped); Spark's own interface ignores them too
         _ if document.full_kind.starts_with("org.apache.spark.sql.catalyst.catalog.") => Some(()),
         _ => return None,

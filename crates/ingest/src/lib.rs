@@ -10,6 +10,7 @@ mod freshness;
 mod gaps;
 mod glance;
 mod index_set;
+mod instant;
 mod json;
 mod lines;
 mod log;

@@ -15,9 +15,6 @@ pub const JSON_DEPTH_MAX: usize = 2_000;
 /// Some editors and copies put it before a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How many documents of the kinds that are kept word for word a line may be long.
-const KEPT_LINE_BYTES_MAX: usize = 1 << 20;
-
 /// What is known about a block beside its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
@@ -133,14 +130,8 @@ fn read_document(line: &[u8], offset: u64, batch: &mut Batch) -> bool {
         "SparkListenerTaskEnd" => task_document::task_end(&value, batch, &mut misfits)
             .map(|()| Item::TaskEnd((batch.ends.len() - 1) as u32)),
         _ => {
-            let keep = is_kept(&kind) && line.len() <= KEPT_LINE_BYTES_MAX;
-            let line = keep.then(|| String::from_utf8_lossy(line).into_owned());
-            Some(Item::Event(Box::new(Document {
-                kind,
-                full_kind: full_name.clone(),
-                value,
-                line,
-            })))
+            let full_kind = full_name.clone();
+            Some(Item::Event(Box::new(Document { kind, full_kind, value })))
         }
     };
     let item = item.unwrap_or_else(|| Item::Gap {
@@ -156,13 +147,6 @@ fn read_document(line: &[u8], offset: u64, batch: &mut Batch) -> bool {
         batch.items.push((offset, gap));
     }
     true
-}
-
-/// Events that are kept as they were written, for the surfaces that show them whole.
-fn is_kept(kind: &str) -> bool {
-    kind == "QueryProgressEvent"
-        || kind.starts_with("SparkListenerConnect")
-        || kind.starts_with("SparkListenerThriftServer")
 }
 
 /// Whether a document may be parsed by a recursive reader.

@@ -9,7 +9,7 @@ use crate::{
     batch::{Batch, Document, EndReason, Item, Side, TaskEnd, TaskStart},
     dispatch::{self, Applied},
     gaps::Gaps,
-    trackers::{app, executors, rdd, sql, stages},
+    trackers::{app, connect, executors, rdd, sql, stages, streaming, thrift},
 };
 
 record! {
@@ -20,6 +20,9 @@ record! {
         pub(crate) executors: executors::Executors,
         pub(crate) storage: rdd::Storage,
         pub(crate) sql: sql::Sql,
+        pub(crate) streaming: streaming::Streaming,
+        pub(crate) connect: connect::Connect,
+        pub(crate) thrift: thrift::Thrift,
         gaps: Gaps,
         n_events: u64,
         events_by_kind: std::collections::BTreeMap<Text, u64>,
@@ -216,6 +219,8 @@ impl<S: Sink> Replay<S> {
         let n_end_without_start = state.stages.n_end_without_start();
         let n_without_stage = state.stages.n_without_stage();
         let finished = state.stages.finish();
+        let (connect_sessions, connect_operations) = state.connect.finish(&self.builder.texts);
+        let (thrift_sessions, thrift_statements) = state.thrift.finish();
         let (executors, executor_events) = state.executors.finish();
         let mut gaps = state.gaps;
         let ended = state.app.app.ended_at_ms.is_some();
@@ -246,8 +251,11 @@ impl<S: Sink> Replay<S> {
             persisted_rdds: state.storage.finish(),
             misc_processes: state.app.processes.into_values().collect(),
             sql_executions: state.sql.finish(),
-            streaming_queries: state.app.queries,
-            server_events: state.app.server_events,
+            streaming_queries: state.streaming.finish(),
+            connect_sessions,
+            connect_operations,
+            thrift_sessions,
+            thrift_statements,
             events_by_kind: state.events_by_kind,
             gaps: gaps.list(),
         };

@@ -3,7 +3,8 @@
 use hashbrown::HashMap;
 
 use crate::{
-    Blob, PlanRef, Reader, SqlPlan, StageAttemptId, TaskColumn, TaskRow, Text, TextPool, Wire,
+    Blob, PlanRef, Reader, SqlPlan, StageAttemptId, StreamingProgress, TaskColumn, TaskRow, Text,
+    TextPool, Wire,
     chunk::Chunk,
     file::{self, Directory, StageDirectory},
     tables::{StageAttempt, Tables},
@@ -88,6 +89,16 @@ impl Store {
     /// A plan of an SQL execution.
     pub fn plan(&self, plan: &PlanRef) -> Option<SqlPlan> {
         SqlPlan::get(&mut Reader::new(self.blob(&plan.blob)))
+    }
+
+    /// A value that is text.
+    pub fn blob_text(&self, blob: &Blob) -> &str {
+        std::str::from_utf8(self.blob(blob)).unwrap_or_default()
+    }
+
+    /// A progress report of a streaming query.
+    pub fn progress(&self, blob: &Blob) -> Option<StreamingProgress> {
+        StreamingProgress::get(&mut Reader::new(self.blob(blob)))
     }
 
     /// The task attempts of a stage attempt; none for one that the log does not know.

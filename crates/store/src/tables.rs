@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Blob, ExecutorMetrics, StageExecutors, Text, choices, gap::Gap, record, sql, task::TaskColumn,
+    ExecutorMetrics, StageExecutors, Text, choices, gap::Gap, record, servers, sql, streaming,
+    task::TaskColumn,
 };
 
 /// Pairs in the order of the log.
@@ -342,26 +343,6 @@ record! {
         pub logs: Pairs,
     }
 
-    /// A Structured Streaming query.
-    pub struct StreamingQuery {
-        pub id: Text,
-        pub run_id: Text,
-        pub name: Option<Text>,
-        pub started_at: Option<Text>,
-        pub ended_at_ms: Option<i64>,
-        pub terminated: bool,
-        pub exception: Option<Text>,
-        pub job_tags: Vec<Text>,
-        /// Each progress report, as the JSON that Spark wrote.
-        pub progress: Vec<Blob>,
-    }
-
-    /// An event of the Thrift server or of Connect, as the JSON that Spark wrote.
-    pub struct ServerEvent {
-        pub kind: Text,
-        pub json: Blob,
-    }
-
     /// Everything but task attempts.
     pub struct Tables {
         pub app: App,
@@ -375,8 +356,15 @@ record! {
         pub persisted_rdds: Vec<PersistedRdd>,
         pub misc_processes: Vec<MiscProcess>,
         pub sql_executions: Vec<sql::SqlExecution>,
-        pub streaming_queries: Vec<StreamingQuery>,
-        pub server_events: Vec<ServerEvent>,
+        /// In the order in which they first appear.
+        pub streaming_queries: Vec<streaming::StreamingQuery>,
+        /// By user and id, in the order of [`crate::java_order`].
+        pub connect_sessions: Vec<servers::ConnectSession>,
+        /// By tag, in the order of [`crate::java_order`].
+        pub connect_operations: Vec<servers::ConnectOperation>,
+        /// By start, as are the statements.
+        pub thrift_sessions: Vec<servers::ThriftSession>,
+        pub thrift_statements: Vec<servers::ThriftStatement>,
         /// Number of events by kind, as the log names them.
         pub events_by_kind: BTreeMap<Text, u64>,
         pub gaps: Vec<Gap>,

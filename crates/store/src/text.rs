@@ -1,7 +1,7 @@
 //! Interned text: every string of a store is kept once and named by a [`Text`].
 
 use hashbrown::{DefaultHashBuilder, HashTable};
-use std::hash::BuildHasher;
+use std::{cmp::Ordering, hash::BuildHasher};
 
 use crate::{Reader, Wire};
 
@@ -30,6 +30,12 @@ impl Wire for Text {
     fn get(from: &mut Reader<'_>) -> Option<Self> {
         u32::get(from).map(Text)
     }
+}
+
+/// `String.compareTo` of Java, in whose order Spark lists what is named by text: by UTF-16 units, so that characters
+/// beyond the first 65,536 stand before some of those.
+pub fn java_order(a: &str, b: &str) -> Ordering {
+    if a.is_ascii() && b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
 }
 
 /// The growing pool of a store that is being built.

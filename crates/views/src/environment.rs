@@ -1,8 +1,6 @@
 //! What the application ran with.
 
-use store::{Pairs, ResourceProfile, Store, Text};
-
-use crate::java;
+use store::{Pairs, ResourceProfile, Store, Text, java_order};
 
 /// Properties by name, as the log has them: nothing is redacted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +25,7 @@ pub fn environment(store: &Store) -> Option<EnvironmentLines<'_>> {
     let sorted = |pairs: &Pairs| {
         let text = |text: &Text| store.text(*text);
         let mut lines: Vec<_> = pairs.iter().map(|(key, value)| (text(key), text(value))).collect();
-        lines.sort_by(|a, b| java::compare_texts(a.0, b.0));
+        lines.sort_by(|a, b| java_order(a.0, b.0));
         lines
     };
     Some(EnvironmentLines {

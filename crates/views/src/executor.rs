@@ -1,8 +1,8 @@
 //! Executors and the driver, other processes, and where their logs are.
 
-use store::{EXECUTOR_METRICS, Executor, MiscProcess, Pairs, Store};
+use store::{EXECUTOR_METRICS, Executor, MiscProcess, Pairs, Store, java_order};
 
-use crate::{app, java};
+use crate::app;
 
 /// The driver's id among the executors.
 const DRIVER: &str = "driver";
@@ -26,7 +26,7 @@ pub fn executors(store: &Store) -> Vec<ExecutorLine<'_>> {
     let rows = store.tables().executors.iter();
     let mut lines: Vec<ExecutorLine<'_>> =
         rows.map(|row| executor_line(store, row)).filter(|line| line.id != FALLBACK).collect();
-    lines.sort_by(|a, b| java::compare_texts(a.id, b.id));
+    lines.sort_by(|a, b| java_order(a.id, b.id));
     lines
 }
 
@@ -53,7 +53,7 @@ fn uptime_ms(store: &Store) -> Option<i64> {
 /// Processes of the application that are neither driver nor executors, by id.
 pub fn misc_processes(store: &Store) -> Vec<&MiscProcess> {
     let mut processes: Vec<&MiscProcess> = store.tables().misc_processes.iter().collect();
-    processes.sort_by(|a, b| java::compare_texts(store.text(a.id), store.text(b.id)));
+    processes.sort_by(|a, b| java_order(store.text(a.id), store.text(b.id)));
     processes
 }
 

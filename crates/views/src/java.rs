@@ -1,11 +1,4 @@
-//! Orders that are an accident of the JVM and that clients see: lists whose order is that of a hash table or of UTF-16.
-
-use std::cmp::Ordering;
-
-/// `String.compareTo`: by UTF-16 units, so that characters beyond the first 65,536 stand before some of those.
-pub(crate) fn compare_texts(a: &str, b: &str) -> Ordering {
-    if a.is_ascii() && b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
-}
+//! An order that is an accident of the JVM and that clients see: that of a hash table.
 
 /// `String.hashCode`.
 fn hash(text: &str) -> i32 {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod app;
+mod connect;
 mod environment;
 mod error;
 mod executor;
@@ -16,6 +17,10 @@ mod storage;
 mod summary;
 
 pub use app::{AppSummary, GapLine, app_summary, cores_max, gaps, last_event_at_ms};
+pub use connect::{
+    ConnectOperationLine, ConnectSessionLine, connect_operation, connect_operations,
+    connect_session, connect_sessions,
+};
 pub use environment::{EnvironmentLines, environment, resource_profiles};
 pub use error::{TaskError, task_errors};
 pub use executor::{ExecutorLine, LogUrlPattern, executors, log_urls, misc_processes};

@@ -6,6 +6,9 @@ use serde::Serialize;
 
 use super::{Request, json};
 
+/// Writes a body.
+pub(crate) type WriteBody = Box<dyn FnOnce(&mut dyn io::Write) -> io::Result<()> + Send>;
+
 /// A body: in memory, or written as it is sent.
 pub(crate) enum Body {
     Bytes(Vec<u8>),
@@ -14,7 +17,7 @@ pub(crate) enum Body {
     Page,
     /// Called once, on a thread of its own, with where to write to. An error ends the connection, so that the client
     /// sees that something is missing.
-    Stream(Box<dyn FnOnce(&mut dyn io::Write) -> io::Result<()> + Send>),
+    Stream(WriteBody),
 }
 
 /// See the module.

@@ -22,6 +22,15 @@ impl Serialize for Double {
     }
 }
 
+/// An object whose keys are data.
+pub(crate) struct Members<K, V>(pub(crate) Vec<(K, V)>);
+
+impl<K: Serialize, V: Serialize> Serialize for Members<K, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
 /// The bytes of a value.
 pub(crate) fn pretty(value: &(impl Serialize + ?Sized)) -> Vec<u8> {
     let mut out = Vec::with_capacity(1 << 12);

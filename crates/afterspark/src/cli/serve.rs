@@ -9,7 +9,7 @@ use ingest::Options;
 
 use super::{Failure, Outcome, complain, size};
 use crate::{
-    api::v1::SparkApi,
+    api::{AnswerOptions, AnswerSettings, v1::SparkApi},
     cache::Cache,
     serve::{self, Library},
     settings,
@@ -36,6 +36,15 @@ pub(super) struct Serve {
     /// The Spark whose answers `/api/v1` gives
     #[arg(long, value_enum, value_name = "VERSION", default_value = "4.3")]
     spark_api: SparkApi,
+    /// Properties whose name or value this is found in are not shown [default: Spark's]
+    #[arg(long, value_name = "REGEX")]
+    redaction_regex: Option<String>,
+    /// Where executors' logs are; `{{NAME}}` stands for an attribute of the executor, `{{FILE_NAME}}` for a log
+    #[arg(long, value_name = "PATTERN")]
+    executor_log_url: Option<String>,
+    /// Apply the pattern to completed applications only
+    #[arg(long, requires = "executor_log_url")]
+    executor_log_url_of_completed_only: bool,
 }
 
 impl Serve {
@@ -45,7 +54,16 @@ impl Serve {
         let cache = Cache::new(self.cache_dir.or_else(settings::cache_dir));
         let sources = self.sources.iter().map(|path| source(path)).collect::<Result<_, _>>()?;
         let fleet = Fleet::new(sources, settings::n_threads());
-        let library = Library::new(fleet, cache, options);
+        let answers = AnswerOptions {
+            redaction_regex: self.redaction_regex,
+            executor_log_url: self.executor_log_url,
+            executor_log_url_of_completed_only: self.executor_log_url_of_completed_only,
+        };
+        let answers = AnswerSettings::new(&answers, self.spark_api).map_err(|error| Failure {
+            what: format!("cannot read the redaction pattern: {error}"),
+            hint: Some("write it without look-around and back references".to_owned()),
+        })?;
+        let library = Library::new(fleet, cache, options, answers);
         let address = SocketAddr::new(self.bind, self.port);
         let ready = |at: SocketAddr| complain(&format!("listening on http://{at}"), None);
         serve::run(library, self.spark_api, address, ready).map_err(|error| Failure {

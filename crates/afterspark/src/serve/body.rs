@@ -17,7 +17,7 @@ type Chunk = io::Result<Bytes>;
 
 /// A body that `write` writes; `permit` is given back when it is done.
 pub(super) fn streamed(
-    write: Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>,
+    write: crate::api::WriteBody,
     permit: OwnedSemaphorePermit,
 ) -> io::Result<HttpBody> {
     let (chunks, received) = mpsc::channel(CHUNKS_MAX);

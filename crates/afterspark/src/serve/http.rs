@@ -55,7 +55,9 @@ pub(crate) fn run(
         let stop = async {
             tokio::signal::ctrl_c().await.ok();
         };
-        axum::serve(listener, app).with_graceful_shutdown(stop).await
+        let served = axum::serve(listener, app).with_graceful_shutdown(stop).await;
+        library.watch().stop();
+        served
     })
 }
 
@@ -108,7 +110,7 @@ impl Server {
                         Ok(store) => store,
                         Err(error) => return v1::unreadable(&found, &error),
                     };
-                    handle(&library, api, &request, (&found, &store), handler, &ids)
+                    handle(&library, &request, (&found, &store), handler, &ids)
                 })
                 .await
             }
@@ -156,14 +158,13 @@ impl Server {
 
 fn handle(
     library: &Library,
-    api: v1::SparkApi,
     request: &Request,
     (attempt, store): (&Attempt, &Store),
     handler: v1::Handler,
     ids: &[String],
 ) -> Answer {
     let ids = ids.iter().map(String::as_str).collect();
-    let call = v1::Call { api, library, attempt, store, ids, request };
+    let call = v1::Call { library, attempt, store, ids, request };
     handler(&call).unwrap_or_else(|no| no)
 }
 

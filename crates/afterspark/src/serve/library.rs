@@ -11,8 +11,10 @@ use store::Store;
 pub(crate) use fleet::{Application, Attempt};
 
 use super::watch::Watch;
-use crate::cache::Cache;
+use crate::{api::AnswerSettings, cache::Cache};
 
+/// A log's path, and its place in an archive.
+type LogPlace = (Arc<Path>, Option<PathBuf>);
 type Slot = Arc<Mutex<Option<Arc<Store>>>>;
 
 /// See the module.
@@ -21,14 +23,24 @@ pub(crate) struct Library {
     watch: Arc<Watch>,
     cache: Cache,
     options: Options,
-    open: Mutex<HashMap<(Arc<Path>, Option<PathBuf>), Slot>>,
+    answer_settings: AnswerSettings,
+    open: Mutex<HashMap<LogPlace, Slot>>,
 }
 
 impl Library {
-    pub(crate) fn new(fleet: Fleet, cache: Cache, options: Options) -> Library {
+    pub(crate) fn new(
+        fleet: Fleet,
+        cache: Cache,
+        options: Options,
+        answer_settings: AnswerSettings,
+    ) -> Library {
         let fleet = Arc::new(fleet);
         let watch = Arc::new(Watch::new(fleet.clone()));
-        Library { fleet, watch, cache, options, open: Mutex::default() }
+        Library { fleet, watch, cache, options, answer_settings, open: Mutex::default() }
+    }
+
+    pub(crate) fn answer_settings(&self) -> &AnswerSettings {
+        &self.answer_settings
     }
 
     pub(crate) fn watch(&self) -> &Arc<Watch> {

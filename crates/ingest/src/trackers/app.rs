@@ -1,15 +1,11 @@
-//! The application attempt itself: start, end, environment, resource profiles, other processes, streaming queries,
-//! and the events of the Thrift server and of Connect.
+//! The application attempt itself: start, end, environment, resource profiles and other processes.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use store::{
-    App, Environment, MiscProcess, ResourceProfile, ResourceRequest, ServerEvent, StreamingQuery,
-    Text, record,
-};
+use store::{App, Environment, MiscProcess, ResourceProfile, ResourceRequest, Text, record};
 
-use crate::{batch::Document, json, trackers::Context};
+use crate::{json, trackers::Context};
 
 record! {
     pub(crate) struct AppState {
@@ -17,8 +13,6 @@ record! {
         pub(crate) environment: Option<Environment>,
         pub(crate) profiles: BTreeMap<i32, ResourceProfile>,
         pub(crate) processes: BTreeMap<Text, MiscProcess>,
-        pub(crate) queries: Vec<StreamingQuery>,
-        pub(crate) server_events: Vec<ServerEvent>,
         pub(crate) started: bool,
     }
 }
@@ -122,61 +116,6 @@ pub(crate) fn misc_process(event: &Value, cx: &mut Context<'_>) -> Option<()> {
         logs: cx.pairs(info, "logUrlInfo"),
     };
     cx.app.processes.insert(id, process);
-    Some(())
-}
-
-pub(crate) fn streaming(document: &Document, cx: &mut Context<'_>) -> Option<()> {
-    let event = &document.value;
-    // up to Spark 3 the progress is JSON inside a string
-    let owned: Value;
-    let body = match event.get("progress") {
-        Some(Value::String(text)) => {
-            owned = serde_json::from_str(text).ok()?;
-            &owned
-        }
-        Some(progress) => progress,
-        None => event,
-    };
-    let run_id = cx.text(json::text(body, "runId")?);
-    let id = cx.text(json::text(body, "id").unwrap_or_default());
-    let name = json::text(body, "name").map(|t| cx.text(t));
-    let at = match cx.app.queries.iter().position(|q| q.run_id == run_id) {
-        Some(at) => at,
-        None => {
-            cx.app.queries.push(StreamingQuery { id, run_id, ..StreamingQuery::default() });
-            cx.app.queries.len() - 1
-        }
-    };
-    match document.kind.as_str() {
-        "QueryStartedEvent" => {
-            let started_at = json::text(event, "timestamp").map(|t| cx.text(t));
-            let tags =
-                json::list(event, "jobTags").iter().map(|t| cx.text(&json::as_text(t))).collect();
-            let query = &mut cx.app.queries[at];
-            (query.started_at, query.name, query.job_tags) = (started_at, name, tags);
-        }
-        "QueryProgressEvent" => {
-            let line = cx.blobs.put(document.line.as_deref().unwrap_or_default().as_bytes());
-            let query = &mut cx.app.queries[at];
-            query.name = query.name.or(name);
-            query.progress.push(line);
-        }
-        "QueryTerminatedEvent" => {
-            let exception = json::text(event, "exception").map(|t| cx.text(t));
-            let query = &mut cx.app.queries[at];
-            query.terminated = true;
-            query.exception = exception;
-            query.ended_at_ms = cx.app.app.last_event_at_ms;
-        }
-        _ => {}
-    }
-    Some(())
-}
-
-pub(crate) fn server_event(document: &Document, cx: &mut Context<'_>) -> Option<()> {
-    let kind = cx.text(&document.kind);
-    let json = cx.blobs.put(document.line.as_deref()?.as_bytes());
-    cx.app.server_events.push(ServerEvent { kind, json });
     Some(())
 }
 

@@ -1,11 +1,14 @@
 //! What is open right now, by kind of entity, and what each event does to it.
 
 pub(crate) mod app;
+pub(crate) mod connect;
 pub(crate) mod executors;
 pub(crate) mod rdd;
 pub(crate) mod sql;
 mod stage_info;
 pub(crate) mod stages;
+pub(crate) mod streaming;
+pub(crate) mod thrift;
 
 use serde_json::Value;
 use store::{Blobs, Pairs, Text, TextPool};

@@ -21,7 +21,7 @@ pub(super) fn answer(library: &Library, app: &str, attempt: Option<&str>) -> Han
     let known = known.ok_or_else(|| no_such_app(app, attempt.or(Some("1"))))?;
     let attempts = match attempt {
         Some(_) => vec![known],
-        None => library.application(app).map(|found| found.attempts.to_vec()).unwrap_or_default(),
+        None => library.application(app).map(|found| found.attempts.clone()).unwrap_or_default(),
     };
     let suffix = attempt.map(|attempt| format!("-{attempt}")).unwrap_or_default();
     let file_name: String = format!("eventLogs-{app}{suffix}.zip");

@@ -1,5 +1,6 @@
 //! Spark's own REST API, below `/api/v1`, answer for answer. Each family of endpoints is a file with its `ROUTES`;
 //! `FAMILIES` lists them.
+#![expect(clippy::unnecessary_wraps, reason = "handlers share one type")]
 
 mod applications;
 mod connect;
@@ -19,7 +20,7 @@ mod wadl;
 
 use store::Store;
 
-use super::{Answer, Handled, Query, Request};
+use super::{Answer, AnswerSettings, Handled, Query, Request};
 use crate::serve::{Attempt, Library};
 pub(crate) use route::{Plan, plan};
 
@@ -34,7 +35,6 @@ pub(crate) enum SparkApi {
 
 /// What a handler below an application attempt is given.
 pub(crate) struct Call<'c> {
-    pub(crate) api: SparkApi,
     pub(crate) library: &'c Library,
     pub(crate) attempt: &'c Attempt,
     pub(crate) store: &'c Store,
@@ -46,6 +46,10 @@ pub(crate) struct Call<'c> {
 impl Call<'_> {
     pub(crate) fn query(&self) -> &Query {
         &self.request.query
+    }
+
+    pub(crate) fn settings(&self) -> &AnswerSettings {
+        self.library.answer_settings()
     }
 }
 
