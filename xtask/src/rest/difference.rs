@@ -18,12 +18,13 @@ const CLOCK_AND_PLACE: [&str; 4] =
     ["lastUpdated", "lastUpdatedEpoch", "logSourceName", "logSourceFullPath"];
 
 /// Objects whose keys are data. The real server sends them in the order of a hash table.
-const MAPS: [&str; 10] = [
+const MAPS: [&str; 11] = [
     "tasks",
     "executorSummary",
     "killedTasksSummary",
     "killTasksSummary",
     "executorLogs",
+    "processLogs",
     "attributes",
     "resources",
     "executorResources",
