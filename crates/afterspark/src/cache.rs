@@ -18,6 +18,7 @@ pub(crate) enum Origin {
 }
 
 /// See the module.
+#[derive(Clone, Debug)]
 pub(crate) struct Cache {
     dir: Option<PathBuf>,
 }

@@ -21,6 +21,11 @@ pub(crate) fn cache_dir() -> Option<PathBuf> {
     variable("HOME").map(|home| PathBuf::from(home).join(".cache/afterspark"))
 }
 
+/// Options of the Java machine that Spark's history server would be started with, the ones that win last.
+pub(crate) fn java_options() -> Vec<String> {
+    ["SPARK_DAEMON_JAVA_OPTS", "SPARK_HISTORY_OPTS"].into_iter().filter_map(variable).collect()
+}
+
 /// Whether the user asked for no colours (<https://no-color.org>).
 pub(crate) fn no_color() -> bool {
     variable("NO_COLOR").is_some() || variable("TERM").is_some_and(|term| term == "dumb")

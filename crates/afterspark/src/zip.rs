@@ -207,7 +207,8 @@ fn dos_time(at_ms: i64) -> u32 {
         return 1 << 21 | 1 << 16;
     }
     let of_day = seconds.rem_euclid(86_400) as u32;
-    let time = ((of_day / 3_600) << 11) | ((of_day / 60 % 60) << 5) | (of_day % 60 / 2);
+    let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
+    let time = (hour << 11) | (minute << 5) | (second / 2);
     ((year - 1980) as u32) << 25 | (month as u32) << 21 | (day as u32) << 16 | time
 }
 

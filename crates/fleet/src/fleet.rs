@@ -252,20 +252,19 @@ impl Entries {
         let mut progress = Progress { scanned_at_ms: Some(now_ms), ..Progress::default() };
         progress.n_unreadable = self.failed.len();
         progress.problems = self.failed.iter().take(PROBLEMS_MAX).cloned().collect();
-        for (path, (_, entry)) in &self.known {
-            match &entry.trouble {
-                Some(Trouble::Unreadable(what)) => {
-                    progress.n_unreadable += 1;
-                    if progress.problems.len() < PROBLEMS_MAX {
-                        let path = path.display().to_string();
-                        progress.problems.push(Problem { path, what: what.clone() });
-                    }
-                }
-                Some(Trouble::NoLog(_)) => progress.n_others += 1,
-                None => progress.n_logs += 1,
-            }
-        }
-        progress.problems.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut refused: Vec<(&Path, &str)> = Vec::new();
+        self.known.iter().for_each(|(path, (_, entry))| match &entry.trouble {
+            Some(Trouble::Unreadable(what)) => refused.push((path, what)),
+            Some(Trouble::NoLog(_)) => progress.n_others += 1,
+            None => progress.n_logs += 1,
+        });
+        refused.sort_unstable();
+        progress.n_unreadable += refused.len();
+        let told = refused.iter().take(PROBLEMS_MAX).map(|(path, what)| Problem {
+            path: path.display().to_string(),
+            what: (*what).to_owned(),
+        });
+        progress.problems.extend(told);
         progress
     }
 }

@@ -38,6 +38,7 @@ pub(crate) struct Request {
     pub(crate) base_url: String,
     /// What the client accepts; `*/*` when it does not say.
     pub(crate) accept: String,
+    pub(crate) takes_gzip: bool,
 }
 
 /// Why a path is not even looked at.
@@ -50,7 +51,7 @@ pub(crate) enum BadPath {
 }
 
 impl Request {
-    pub(crate) fn new(method: &str, uri: &str, base_url: &str, accept: &str) -> Request {
+    pub(crate) fn new(method: &str, uri: &str, base_url: &str) -> Request {
         let (path, query) = uri.split_once('?').unwrap_or((uri, ""));
         let segments = path.split('/').filter(|s| !s.is_empty());
         let decoded = |segment: &str| {
@@ -64,7 +65,8 @@ impl Request {
             segments: segments.map(decoded).collect(),
             query: Query::parse(query),
             base_url: base_url.to_owned(),
-            accept: accept.to_owned(),
+            accept: "*/*".to_owned(),
+            takes_gzip: false,
         }
     }
 

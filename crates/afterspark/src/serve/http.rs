@@ -1,147 +1,240 @@
-//! HTTP: sockets to requests, answers to bytes.
+//! HTTP: connections to requests, answers to bytes.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::Body as HttpBody;
-use axum::http::{HeaderValue, Request as HttpRequest, Response, StatusCode, header};
-use store::Store;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request as HttpRequest, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 
-use super::{Attempt, Library, body, clock};
-use crate::api::{Answer, BadPath, Body, Request, v1};
+use super::answers::{Answers, Sockets};
+use super::body::Outgoing;
+use super::requests::{self, Line, Log};
+use super::{Library, Options, clock};
+use crate::api::{Answer, Body, Date, Request};
 
+/// Connections at a time; others wait to be accepted.
+const CONNECTIONS_MAX: usize = 4_096;
+/// Bodies that are written at a time while they are sent; each has a thread.
+const STREAMS_MAX: usize = 128;
 /// Threads that answer requests. They wait for nothing but the disk.
 const ANSWERING_MAX: usize = 64;
-/// Bodies that are written at a time while they are sent; each has a thread.
-const STREAMING_MAX: usize = 128;
+/// A client has so long to send the head of a request, and a connection may be idle for so long.
+const HEAD_MAX: Duration = Duration::from_mins(1);
+/// Longest head of a request.
+const HEAD_BYTES_MAX: usize = 64 << 10;
+/// Requests that have begun may take so long when the server is told to stop.
+const STOP_MAX: Duration = Duration::from_secs(20);
 /// The first scan of a small folder is waited for, so that the first question finds all.
 const FIRST_SCAN_MAX: Duration = Duration::from_secs(2);
+/// After an error in accepting, as when there are too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 struct Server {
-    library: Arc<Library>,
-    api: v1::SparkApi,
-    streaming: Arc<Semaphore>,
+    answers: Answers,
+    proxy_base: String,
+    log: Option<Arc<Log>>,
+    streams: Arc<Semaphore>,
+    connections: Arc<Semaphore>,
 }
 
 /// Serves until the process is told to stop. `ready` is told the address that was bound.
 pub(crate) fn run(
     library: Library,
-    api: v1::SparkApi,
-    address: SocketAddr,
+    options: &Options,
     ready: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
     let library = Arc::new(library);
-    let streaming = Arc::new(Semaphore::new(STREAMING_MAX));
-    let server = Arc::new(Server { library: library.clone(), api, streaming });
+    let server = Arc::new(Server {
+        proxy_base: options.proxy_base.clone(),
+        answers: Answers::new(library.clone(), options.api),
+        log: options.log.map(Log::start).transpose()?.map(Arc::new),
+        streams: Arc::new(Semaphore::new(STREAMS_MAX)),
+        connections: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
+    });
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.enable_all().max_blocking_threads(ANSWERING_MAX).build()?;
-    runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind(address).await?;
-        library.watch().start(Duration::from_secs(10), |_| {})?;
+    let done = runtime.block_on(async {
+        let listener = TcpListener::bind(options.address).await?;
+        let (mut interrupt, mut terminate) =
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let metrics = server.clone();
+        let after_scan = move |took| metrics.answers.metrics().scan_took(took);
+        library.watch().start(options.interval, after_scan)?;
         library.watch().first_scan(FIRST_SCAN_MAX).await;
         ready(listener.local_addr()?);
-        let app = Router::new().fallback(move |request: HttpRequest<HttpBody>| {
-            let server = server.clone();
-            async move {
-                let request = Arc::new(read(&request));
-                let answer = server.answer(&request).await;
-                server.respond(answer.named_for(&request), &request)
-            }
-        });
-        let stop = async {
-            tokio::signal::ctrl_c().await.ok();
-        };
-        let served = axum::serve(listener, app).with_graceful_shutdown(stop).await;
+        let graceful = GracefulShutdown::new();
+        tokio::select! {
+            () = accept(&listener, &server, &graceful) => {}
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        drop(listener);
         library.watch().stop();
-        served
-    })
+        server.answers.stop();
+        tokio::select! {
+            () = graceful.shutdown() => {}
+            () = tokio::time::sleep(STOP_MAX) => {
+                requests::warn("stopped before all requests were answered");
+            }
+            // a second signal means now
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        Ok(())
+    });
+    // a log that is still being read is not waited for
+    runtime.shutdown_background();
+    done
 }
 
-fn read(request: &HttpRequest<HttpBody>) -> Request {
-    let header = |name| request.headers().get(name).and_then(|v: &HeaderValue| v.to_str().ok());
-    let host = header(header::HOST).unwrap_or_default();
-    let uri = request.uri();
-    let uri = uri.path_and_query().map_or("/", |uri| uri.as_str());
-    let accept = header(header::ACCEPT).unwrap_or("*/*");
-    Request::new(request.method().as_str(), uri, &format!("http://{host}"), accept)
+async fn accept(listener: &TcpListener, server: &Arc<Server>, graceful: &GracefulShutdown) {
+    loop {
+        let Ok(permit) = server.connections.clone().acquire_owned().await else { return };
+        let Ok((stream, client)) = listener.accept().await else {
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+            continue;
+        };
+        // answers are written at once; without it some would wait for the client's acknowledgement
+        stream.set_nodelay(true).ok();
+        let server = server.clone();
+        let service = service_fn(move |request: HttpRequest<Incoming>| {
+            let server = server.clone();
+            async move { Ok::<_, Infallible>(server.serve(request, client).await) }
+        });
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEAD_MAX).max_buf_size(HEAD_BYTES_MAX);
+        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(async move {
+            // what goes wrong on a connection is the client's loss only
+            connection.await.ok();
+            drop(permit);
+        });
+    }
+}
+
+/// What is told of a request when it is answered.
+struct Told {
+    time: Date,
+    client: SocketAddr,
+    agent: String,
+    request: Arc<Request>,
+    status: u16,
+    took: Duration,
+    log: Option<Arc<Log>>,
+}
+
+impl Told {
+    fn tell(&self, bytes: u64, error: &str) {
+        if let Some(log) = &self.log {
+            log.tell(&Line {
+                time: self.time,
+                client: &self.client.ip().to_string(),
+                method: &self.request.method,
+                uri: &self.request.uri,
+                status: self.status,
+                bytes,
+                ms: requests::ms(self.took),
+                agent: &self.agent,
+                error,
+            });
+        }
+    }
 }
 
 impl Server {
-    async fn answer(&self, request: &Arc<Request>) -> Answer {
-        match request.bad_path() {
-            Some(BadPath::Malformed) => return Answer::bad_message(),
-            Some(BadPath::Ambiguous) => return Answer::page(400),
-            None => {}
-        }
-        let segments: Vec<&str> = request.segments.iter().map(String::as_str).collect();
-        match segments.as_slice() {
-            ["api", "v1", path @ ..] => self.spark(request, path).await,
-            ["api"] if !request.path.ends_with('/') => {
-                Answer::empty(301).with_header("location", "/api/")
-            }
-            _ => Answer::page(404),
+    async fn serve(
+        &self,
+        request: HttpRequest<Incoming>,
+        client: SocketAddr,
+    ) -> Response<Outgoing> {
+        let began = clock::tick();
+        let time = Date(clock::now_ms());
+        let agent = text_of(request.headers(), header::USER_AGENT).unwrap_or_default().to_owned();
+        let request = Arc::new(self.read(&request));
+        let (endpoint, answer) = self.answers.answer(&request, self.sockets()).await;
+        let answer = answer.named_for(&request);
+        let took = clock::tick().duration_since(began);
+        let (status, log) = (answer.status, self.log.clone());
+        self.answers.metrics().count(&endpoint, status, took);
+        self.respond(answer, Told { time, client, agent, request, status, took, log })
+    }
+
+    fn sockets(&self) -> Sockets {
+        Sockets {
+            n_connections: (CONNECTIONS_MAX - self.connections.available_permits()) as u64,
+            n_streams: (STREAMS_MAX - self.streams.available_permits()) as u64,
+            n_lines_dropped: self.log.as_ref().map_or(0, |log| log.n_dropped()),
         }
     }
 
-    async fn spark(&self, request: &Arc<Request>, path: &[&str]) -> Answer {
-        let (library, api) = (self.library.clone(), self.api);
-        match v1::plan(api, request, path) {
-            v1::Plan::Now(answer) => answer,
-            v1::Plan::Listed(what) => {
-                if let Some(app) = what.app() {
-                    library.look_for(app).await;
-                }
-                let request = request.clone();
-                let now_ms = clock::now_ms();
-                blocking(move || v1::listed(&library, api, &request, &what, now_ms)).await
-            }
-            v1::Plan::Below { app, attempt, handler, ids } => {
-                library.look_for(&app).await;
-                let Some(found) = library.find(&app, attempt.as_deref()) else {
-                    return v1::no_such_app(&app, attempt.as_deref());
-                };
-                let request = request.clone();
-                blocking(move || {
-                    let store = match library.open(&found) {
-                        Ok(store) => store,
-                        Err(error) => return v1::unreadable(&found, &error),
-                    };
-                    handle(&library, &request, (&found, &store), handler, &ids)
-                })
-                .await
-            }
+    fn read(&self, request: &HttpRequest<Incoming>) -> Request {
+        let headers = request.headers();
+        // of a chain of proxies the first is the one that the client sees
+        let forwarded = |name: &'static str| {
+            let value = text_of(headers, HeaderName::from_static(name))?;
+            value.split(',').next().map(str::trim).filter(|value| !value.is_empty())
+        };
+        let host = forwarded("x-forwarded-host").or_else(|| text_of(headers, header::HOST));
+        let host = host.or(request.uri().host()).unwrap_or_default();
+        let scheme = forwarded("x-forwarded-proto").unwrap_or("http");
+        let prefix = forwarded("x-forwarded-prefix").or_else(|| forwarded("x-forwarded-context"));
+        let prefix = prefix.unwrap_or(&self.proxy_base).trim_end_matches('/');
+        let uri = request.uri().path_and_query().map_or("/", |uri| uri.as_str());
+        Request {
+            accept: text_of(headers, header::ACCEPT).unwrap_or("*/*").to_owned(),
+            takes_gzip: text_of(headers, header::ACCEPT_ENCODING).is_some_and(takes_gzip),
+            ..Request::new(request.method().as_str(), uri, &format!("{scheme}://{host}{prefix}"))
         }
     }
 
-    fn respond(&self, answer: Answer, request: &Request) -> Response<HttpBody> {
-        let Answer { status, content_type, headers, body } = answer;
+    fn respond(&self, answer: Answer, told: Told) -> Response<Outgoing> {
+        let Answer { mut status, mut content_type, mut headers, body } = answer;
         let body = match body {
-            Body::Bytes(bytes) => HttpBody::from(bytes),
-            Body::Page => HttpBody::empty(),
-            Body::Stream(_) if request.method == "HEAD" => HttpBody::empty(),
-            Body::Stream(write) => {
-                let permit = self.streaming.clone().try_acquire_owned().ok();
-                match permit.map(|permit| body::streamed(write, permit)) {
+            Body::Bytes(bytes) => {
+                told.tell(if told.request.method == "HEAD" { 0 } else { bytes.len() as u64 }, "");
+                Outgoing::Whole(bytes.into())
+            }
+            Body::Stream(write) if told.request.method != "HEAD" => {
+                let permit = self.streams.clone().try_acquire_owned().ok();
+                let done = move |n_bytes, written: &io::Result<()>| {
+                    let error = written.as_ref().err().map(ToString::to_string);
+                    told.tell(n_bytes, &error.unwrap_or_default());
+                };
+                match permit.map(|permit| Outgoing::streamed(write, permit, done)) {
                     Some(Ok(body)) => body,
-                    _ => return self.respond(Answer::text(503, "too many downloads"), request),
+                    _ => {
+                        (status, content_type) = (503, Some("text/plain"));
+                        headers.clear();
+                        Outgoing::Whole("too many downloads at a time".into())
+                    }
                 }
+            }
+            Body::Stream(_) | Body::Page => {
+                told.tell(0, "");
+                Outgoing::Whole(Vec::new().into())
             }
         };
         let mut response = Response::new(body);
         *response.status_mut() =
             StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let sent = response.headers_mut();
-        let always = [
+        for (name, value) in [
             (header::CACHE_CONTROL, "no-cache, no-store, must-revalidate"),
             (header::X_FRAME_OPTIONS, "SAMEORIGIN"),
             (header::X_XSS_PROTECTION, "1; mode=block"),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        ];
-        for (name, value) in always {
+        ] {
             sent.insert(name, HeaderValue::from_static(value));
         }
         if let Some(kind) = content_type {
@@ -156,19 +249,14 @@ impl Server {
     }
 }
 
-fn handle(
-    library: &Library,
-    request: &Request,
-    (attempt, store): (&Attempt, &Store),
-    handler: v1::Handler,
-    ids: &[String],
-) -> Answer {
-    let ids = ids.iter().map(String::as_str).collect();
-    let call = v1::Call { library, attempt, store, ids, request };
-    handler(&call).unwrap_or_else(|no| no)
+/// Whether an `Accept-Encoding` names gzip and does not refuse it.
+fn takes_gzip(accepted: &str) -> bool {
+    accepted.split(',').any(|coding| {
+        let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
+        name.trim().eq_ignore_ascii_case("gzip") && !matches!(quality.trim(), "q=0" | "q=0.0")
+    })
 }
 
-/// Answers on a thread that may be busy for a while. A panic ends this request only.
-async fn blocking(answer: impl FnOnce() -> Answer + Send + 'static) -> Answer {
-    tokio::task::spawn_blocking(answer).await.unwrap_or_else(|_| Answer::page(500))
+fn text_of(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
 }

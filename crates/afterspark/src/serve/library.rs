@@ -1,50 +1,43 @@
 //! Which applications there are, and their stores.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use fleet::Fleet;
-use ingest::Options;
+use fleet::{Fleet, Progress};
 use store::Store;
 
 pub(crate) use fleet::{Application, Attempt};
 
+use super::shelf::{Memory, NoStore, Shelf, Shelved};
 use super::watch::Watch;
 use crate::{api::AnswerSettings, cache::Cache};
-
-/// A log's path, and its place in an archive.
-type LogPlace = (Arc<Path>, Option<PathBuf>);
-type Slot = Arc<Mutex<Option<Arc<Store>>>>;
 
 /// See the module.
 pub(crate) struct Library {
     fleet: Arc<Fleet>,
     watch: Arc<Watch>,
-    cache: Cache,
-    options: Options,
+    shelf: Arc<Shelf>,
     answer_settings: AnswerSettings,
-    open: Mutex<HashMap<LogPlace, Slot>>,
 }
 
 impl Library {
     pub(crate) fn new(
         fleet: Fleet,
         cache: Cache,
-        options: Options,
+        memory: Memory,
         answer_settings: AnswerSettings,
     ) -> Library {
         let fleet = Arc::new(fleet);
         let watch = Arc::new(Watch::new(fleet.clone()));
-        Library { fleet, watch, cache, options, answer_settings, open: Mutex::default() }
+        Library { fleet, watch, shelf: Arc::new(Shelf::new(cache, memory)), answer_settings }
     }
 
+    pub(super) fn watch(&self) -> &Arc<Watch> {
+        &self.watch
+    }
+
+    /// What answers depend on beside the log.
     pub(crate) fn answer_settings(&self) -> &AnswerSettings {
         &self.answer_settings
-    }
-
-    pub(crate) fn watch(&self) -> &Arc<Watch> {
-        &self.watch
     }
 
     /// The first applications in Spark's order that are wanted.
@@ -65,26 +58,23 @@ impl Library {
         self.fleet.application(app)?.attempt(attempt).cloned()
     }
 
-    /// Looks for an application that is not known, as it may just have been written.
-    pub(crate) async fn look_for(&self, app: &str) -> bool {
-        self.watch.look_for(app, || self.fleet.application(app).is_some()).await
+    /// How far scans have come, and what they could not read.
+    pub(crate) fn progress(&self) -> Progress {
+        self.fleet.progress()
     }
 
-    /// The store of an attempt.
-    pub(crate) fn open(&self, attempt: &Attempt) -> Result<Arc<Store>, ingest::Error> {
-        let key = (attempt.path.clone(), attempt.inside.clone());
-        let slot = {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            open.entry(key).or_default().clone()
-        };
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = &*slot {
-            return Ok(store.clone());
-        }
-        let log = attempt.log()?;
-        let (store, _) = self.cache.open(&log, self.options, &|_| {}, &mut |_| {})?;
-        let store = Arc::new(store);
-        *slot = Some(store.clone());
-        Ok(store)
+    /// What is open.
+    pub(crate) fn shelved(&self) -> Shelved {
+        self.shelf.shelved()
+    }
+
+    /// Looks for an application that is not known, as it may just have been written.
+    pub(super) async fn look_for(&self, app: &str) {
+        self.watch.look_for(app, || self.fleet.application(app).is_some()).await;
+    }
+
+    /// The store of an attempt, as its log is now or was a moment ago.
+    pub(super) async fn open(&self, attempt: &Arc<Attempt>) -> Result<Arc<Store>, NoStore> {
+        self.shelf.open(attempt).await
     }
 }

@@ -22,7 +22,7 @@ use store::Store;
 
 use super::{Answer, AnswerSettings, Handled, Query, Request};
 use crate::serve::{Attempt, Library};
-pub(crate) use route::{Plan, plan};
+pub(crate) use route::{Below, Plan, plan};
 
 /// Whose answers are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -124,7 +124,7 @@ pub(crate) fn name_of(app: &str, attempt: Option<&str>) -> String {
 }
 
 /// The answer about an attempt whose log cannot be read.
-pub(crate) fn unreadable(attempt: &Attempt, error: &ingest::Error) -> Answer {
+pub(crate) fn unreadable(attempt: &Attempt, what: &str) -> Answer {
     let name = name_of(&attempt.app_id, attempt.attempt_id.as_deref());
-    Answer::text(500, format!("cannot read the log of {name}: {error}"))
+    Answer::text(500, format!("cannot read the log of {name}: {what}"))
 }

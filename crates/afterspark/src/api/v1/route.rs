@@ -11,7 +11,40 @@ pub(crate) enum Plan {
     /// The list of applications is.
     Listed(Listed),
     /// An attempt's store is.
-    Below { app: String, attempt: Option<String>, handler: Handler, ids: Vec<String> },
+    Below(Below),
+}
+
+/// What is asked of an attempt.
+pub(crate) struct Below {
+    pub(crate) app: String,
+    pub(crate) attempt: Option<String>,
+    pub(crate) handler: Handler,
+    pub(crate) ids: Vec<String>,
+    route: &'static [&'static str],
+}
+
+impl Plan {
+    /// The endpoint, whatever the ids: there are only so many of these.
+    pub(crate) fn endpoint(&self) -> String {
+        match self {
+            Plan::Now(_) => "/api/v1".to_owned(),
+            Plan::Listed(Listed::Applications) => "/api/v1/applications".to_owned(),
+            Plan::Listed(Listed::Application { .. }) => "/api/v1/applications/{}".to_owned(),
+            Plan::Listed(Listed::Attempt { .. }) => "/api/v1/applications/{}/{}".to_owned(),
+            Plan::Listed(Listed::Logs { .. }) => "/api/v1/applications/{}/logs".to_owned(),
+            Plan::Below(below) => {
+                let mut endpoint = "/api/v1/applications/{}".to_owned();
+                for segment in below.route {
+                    let segment = match *segment {
+                        "*" | "#" | "##" => "{}",
+                        literal => literal,
+                    };
+                    endpoint.extend(["/", segment]);
+                }
+                endpoint
+            }
+        }
+    }
 }
 
 /// Names below which nothing but their own endpoints is tried: what does not fit is a page and not an attempt.
@@ -21,7 +54,7 @@ const CLOSED: [&str; 3] = ["stages", "sql", "streaming"];
 enum Found {
     Version,
     Listed(Listed),
-    Below { app: String, attempt: Option<String>, handler: Handler, ids: Vec<String> },
+    Below(Below),
     Nothing(Answer),
 }
 
@@ -54,7 +87,7 @@ pub(crate) fn plan(api: SparkApi, request: &Request, path: &[&str]) -> Plan {
     match found {
         Found::Version => Plan::Now(version::answer(api)),
         Found::Listed(what) => Plan::Listed(what),
-        Found::Below { app, attempt, handler, ids } => Plan::Below { app, attempt, handler, ids },
+        Found::Below(below) => Plan::Below(below),
         Found::Nothing(answer) => Plan::Now(answer),
     }
 }
@@ -121,5 +154,5 @@ fn endpoint(
         }
         ids.push((*have).to_owned());
     }
-    Ok(Found::Below { app: app.to_owned(), attempt, handler: *handler, ids })
+    Ok(Found::Below(Below { app: app.to_owned(), attempt, handler: *handler, ids, route }))
 }

@@ -1,0 +1,173 @@
+//! Requests to answers: what is at hand is answered at once, what needs a store waits for it without keeping a thread, and
+//! what takes work is done on a thread that may be busy.
+
+use std::borrow::Cow;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flate2::{Compression, write::GzEncoder};
+use hyper::StatusCode;
+
+use super::metrics::{Metrics, Now};
+use super::shelf::NoStore;
+use super::{Library, clock};
+use crate::api::{Answer, BadPath, Body, Request, v1};
+
+/// Shorter answers are sent as they are.
+const PACKED_BYTES_MIN: usize = 2 << 10;
+
+/// Counts that the connections know.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sockets {
+    pub(super) n_connections: u64,
+    pub(super) n_streams: u64,
+    pub(super) n_lines_dropped: u64,
+}
+
+/// See the module.
+pub(super) struct Answers {
+    library: Arc<Library>,
+    api: v1::SparkApi,
+    metrics: Metrics,
+    stopping: AtomicBool,
+}
+
+impl Answers {
+    pub(super) fn new(library: Arc<Library>, api: v1::SparkApi) -> Answers {
+        Answers { library, api, metrics: Metrics::default(), stopping: AtomicBool::new(false) }
+    }
+
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// From now on the server says that it is not to be asked any more.
+    pub(super) fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// The answer, and the endpoint that it is counted under.
+    pub(super) async fn answer(
+        &self,
+        request: &Arc<Request>,
+        sockets: Sockets,
+    ) -> (Cow<'static, str>, Answer) {
+        match request.bad_path() {
+            Some(BadPath::Malformed) => return ("bad".into(), Answer::bad_message()),
+            Some(BadPath::Ambiguous) => return ("bad".into(), Answer::page(400)),
+            None => {}
+        }
+        let segments: Vec<&str> = request.segments.iter().map(String::as_str).collect();
+        let reads = matches!(request.method.as_str(), "GET" | "HEAD");
+        match segments.as_slice() {
+            ["api", "v1", path @ ..] => self.spark(request, path).await,
+            ["api"] if !request.path.ends_with('/') => {
+                ("other".into(), Answer::empty(301).with_header("location", "/api/"))
+            }
+            ["healthz"] if reads => ("/healthz".into(), self.health()),
+            ["metrics"] if reads => ("/metrics".into(), self.numbers(sockets)),
+            _ => ("other".into(), Answer::page(404)),
+        }
+    }
+
+    fn health(&self) -> Answer {
+        if self.stopping.load(Ordering::Relaxed) {
+            return Answer::text(503, "stopping\n");
+        }
+        Answer::text(200, "ok\n")
+    }
+
+    fn numbers(&self, sockets: Sockets) -> Answer {
+        let progress = self.library.progress();
+        let now = Now {
+            progress: &progress,
+            shelved: self.library.shelved(),
+            now_ms: clock::now_ms(),
+            sockets,
+        };
+        Answer::of(200, "text/plain; version=0.0.4", self.metrics.text(&now).into_bytes())
+    }
+
+    async fn spark(&self, request: &Arc<Request>, path: &[&str]) -> (Cow<'static, str>, Answer) {
+        let (library, api) = (self.library.clone(), self.api);
+        let plan = v1::plan(api, request, path);
+        let endpoint = plan.endpoint().into();
+        let answer = match plan {
+            v1::Plan::Now(answer) => answer,
+            v1::Plan::Listed(what) => {
+                if let Some(app) = what.app() {
+                    library.look_for(app).await;
+                }
+                let asked = request.clone();
+                let now_ms = clock::now_ms();
+                let answer = move || v1::listed(&library, api, &asked, &what, now_ms);
+                self.working(request, answer).await
+            }
+            v1::Plan::Below(below) => self.below(request, below).await,
+        };
+        (endpoint, answer)
+    }
+
+    async fn below(&self, request: &Arc<Request>, below: v1::Below) -> Answer {
+        let library = self.library.clone();
+        let v1::Below { app, attempt: attempt_id, handler, ids, .. } = below;
+        library.look_for(&app).await;
+        let Some(attempt) = library.find(&app, attempt_id.as_deref()) else {
+            return v1::no_such_app(&app, attempt_id.as_deref());
+        };
+        let store = match library.open(&attempt).await {
+            Ok(store) => store,
+            Err(NoStore::Gone) => return v1::no_such_app(&app, attempt_id.as_deref()),
+            Err(NoStore::Failed(error)) => return v1::unreadable(&attempt, &error.to_string()),
+            Err(NoStore::Bug) => return v1::unreadable(&attempt, "stopped by a bug"),
+        };
+        let asked = request.clone();
+        let answer = move || {
+            let ids = ids.iter().map(String::as_str).collect();
+            let (library, attempt, store) = (&*library, &*attempt, &*store);
+            let call = v1::Call { library, attempt, store, ids, request: &asked };
+            handler(&call).unwrap_or_else(|no| no)
+        };
+        self.working(request, answer).await
+    }
+
+    /// Answers on a thread that may be busy for a while. A panic ends this request only.
+    async fn working(
+        &self,
+        request: &Arc<Request>,
+        answer: impl FnOnce() -> Answer + Send + 'static,
+    ) -> Answer {
+        let gzip = request.takes_gzip && request.method != "HEAD";
+        let done = tokio::task::spawn_blocking(move || {
+            let answer = answer();
+            if gzip { packed(answer) } else { answer }
+        });
+        done.await.unwrap_or_else(|_| {
+            self.metrics.count_panic();
+            Answer::page(StatusCode::INTERNAL_SERVER_ERROR.as_u16())
+        })
+    }
+}
+
+/// Compressed, where that pays.
+fn packed(answer: Answer) -> Answer {
+    let Answer { status, content_type, headers, body } = answer;
+    let (body, is_packed) = match body {
+        Body::Bytes(bytes) if bytes.len() >= PACKED_BYTES_MIN => {
+            let room = Vec::with_capacity(bytes.len() / 4);
+            let mut gzip = GzEncoder::new(room, Compression::fast());
+            match gzip.write_all(&bytes).and_then(|()| gzip.finish()) {
+                Ok(packed) => (Body::Bytes(packed), true),
+                Err(_) => (Body::Bytes(bytes), false),
+            }
+        }
+        body => (body, false),
+    };
+    let answer = Answer { status, content_type, headers, body };
+    if is_packed {
+        answer.with_header("content-encoding", "gzip").with_header("vary", "accept-encoding")
+    } else {
+        answer
+    }
+}
