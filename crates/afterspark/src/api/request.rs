@@ -81,7 +81,12 @@ impl Request {
         }
         let decoded = percent_decode_str(&self.path);
         let has_slash = self.path.contains("//") || self.path.to_ascii_lowercase().contains("%2f");
-        (has_slash || decoded.decode_utf8().is_err()).then_some(BadPath::Ambiguous)
+        let is_dots = |segment: &str| {
+            segment.contains('%')
+                && matches!(&*percent_decode_str(segment).decode_utf8_lossy(), "." | "..")
+        };
+        let has_dots = self.path.split('/').any(is_dots);
+        (has_slash || has_dots || decoded.decode_utf8().is_err()).then_some(BadPath::Ambiguous)
     }
 
     /// Whether the client takes answers of a type, as `application/json`.

@@ -95,7 +95,7 @@ fn shape<'s>(call: &Call<'s>, job: &JobLine<'s>) -> Job<'s> {
         completion_time: row.completed_at_ms.map(Date),
         stage_ids: &row.stage_ids,
         job_group: row.group.map(text),
-        job_tags: row.tags.iter().map(|tag| text(*tag)).collect(),
+        job_tags: sorted(row.tags.iter().map(|tag| text(*tag)).collect()),
         status: name_of(row.status),
         num_tasks: row.n_tasks,
         num_active_tasks: counts.n_active_tasks,
@@ -114,4 +114,9 @@ fn shape<'s>(call: &Call<'s>, job: &JobLine<'s>) -> Job<'s> {
             .map(|(reason, n)| (text(*reason), *n))
             .collect(),
     }
+}
+
+fn sorted(mut texts: Vec<&str>) -> Vec<&str> {
+    texts.sort_unstable();
+    texts
 }
