@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
-use serde_json::ser::Formatter;
+use serde_json::ser::{CharEscape, Formatter};
 
 /// A double. Jackson writes what is not a number as a string.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,6 +108,43 @@ impl Formatter for Jackson {
         Ok(())
     }
 
+    /// Characters beyond the first 65,536 as the two halves of UTF-16, and those that must be escaped with capitals.
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        // such characters take four bytes, and no others begin so
+        while let Some(at) = rest.bytes().position(|b| b >= 0xf0) {
+            let mut after = rest[at..].chars();
+            out.write_all(&rest.as_bytes()[..at])?;
+            for half in after.next().unwrap_or_default().encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{half:04X}")?;
+            }
+            rest = after.as_str();
+        }
+        out.write_all(rest.as_bytes())
+    }
+
+    fn write_char_escape<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        escape: CharEscape,
+    ) -> io::Result<()> {
+        match escape {
+            CharEscape::AsciiControl(byte) => write!(out, "\\u{byte:04X}"),
+            CharEscape::Quote => out.write_all(b"\\\""),
+            CharEscape::ReverseSolidus => out.write_all(b"\\\\"),
+            CharEscape::Solidus => out.write_all(b"/"),
+            CharEscape::Backspace => out.write_all(b"\\b"),
+            CharEscape::FormFeed => out.write_all(b"\\f"),
+            CharEscape::LineFeed => out.write_all(b"\\n"),
+            CharEscape::CarriageReturn => out.write_all(b"\\r"),
+            CharEscape::Tab => out.write_all(b"\\t"),
+        }
+    }
+
     fn write_f64<W: ?Sized + Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
         out.write_all(java_double(value).as_bytes())
     }
@@ -123,5 +160,18 @@ pub(crate) fn java_double(value: f64) -> String {
     match text.split_once('E') {
         Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0E{exponent}"),
         _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pretty;
+
+    #[test]
+    fn text_as_jackson_writes_it() {
+        let text = "é漢😀x\u{1f}\u{7f}\n\t\"\\/\u{8}";
+        let written = String::from_utf8(pretty(text));
+        let expected = "\"é漢\\uD83D\\uDE00x\\u001F\u{7f}\\n\\t\\\"\\\\/\\b\"";
+        assert_eq!(written.as_deref(), Ok(expected));
     }
 }
