@@ -225,6 +225,24 @@ impl<'a> Chunk<'a> {
         (0..self.n_user).map(|i| std::array::from_fn(|k| self.user[k].get(i)))
     }
 
+    /// Those of one row.
+    pub(crate) fn user_accumulables_of(&self, row: usize) -> Vec<UserAccumulable> {
+        let row = row as i64;
+        let at = |i: usize| self.user[0].get(i);
+        // rows are packed in their order
+        let (mut from, mut to) = (0, self.n_user);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            if at(middle) < row {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        let own = (from..self.n_user).take_while(|i| at(*i) == row);
+        own.map(|i| std::array::from_fn(|k| self.user[k].get(i))).collect()
+    }
+
     /// A set of executor metrics, by the number in [`TaskColumn::executor_metrics`].
     pub fn executor_metrics(&self, set: i64) -> Option<ExecutorMetrics> {
         let set = usize::try_from(set).ok().filter(|set| *set < self.n_sets)?;

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::{
     Blob, PlanRef, Reader, SqlPlan, StageAttemptId, StreamingProgress, TaskColumn, TaskRow, Text,
     TextPool, Wire,
-    chunk::Chunk,
+    chunk::{Chunk, UserAccumulable},
     file::{self, Directory, StageDirectory},
     tables::{StageAttempt, Tables},
     text::TextSection,
@@ -105,16 +105,16 @@ impl Store {
     pub fn tasks(&self, id: StageAttemptId) -> StageTasks<'_> {
         let directory = self.by_id.get(&id).map(|at| &self.directory.stages[*at]);
         let area = self.chunk_area();
-        let chunks = directory
+        let chunks: Vec<Chunk<'_>> = directory
             .into_iter()
             .flat_map(|d| &d.chunks)
             .filter_map(|chunk| Chunk::open(file::part(area, *chunk)?))
             .collect();
-        StageTasks {
-            metrics_seen: directory.map_or(0, |d| d.metrics_seen),
+        StageTasks::new(
             chunks,
-            running: self.running.get(&id).map_or(&[], Vec::as_slice),
-        }
+            self.running.get(&id).map_or(&[], Vec::as_slice),
+            directory.map_or(0, |d| d.metrics_seen),
+        )
     }
 
     /// Number of task attempts in the store.
@@ -128,12 +128,35 @@ impl Store {
 pub struct StageTasks<'a> {
     metrics_seen: u64,
     chunks: Vec<Chunk<'a>>,
+    /// First row of each chunk, and the first row after the last.
+    starts: Vec<usize>,
     running: &'a [TaskRow],
 }
 
 impl<'a> StageTasks<'a> {
+    fn new(chunks: Vec<Chunk<'a>>, running: &'a [TaskRow], metrics_seen: u64) -> Self {
+        let mut starts = Vec::with_capacity(chunks.len() + 1);
+        starts.push(0);
+        let mut n_rows = 0;
+        for chunk in &chunks {
+            n_rows += chunk.n_rows();
+            starts.push(n_rows);
+        }
+        StageTasks { metrics_seen, chunks, starts, running }
+    }
+
+    fn n_packed(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
     pub fn n_rows(&self) -> usize {
-        self.chunks.iter().map(Chunk::n_rows).sum::<usize>() + self.running.len()
+        self.n_packed() + self.running.len()
+    }
+
+    /// The chunk that holds a row, and the row's number there; `None` for one that runs.
+    fn locate(&self, row: usize) -> Option<(&Chunk<'a>, usize)> {
+        let at = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
+        Some((self.chunks.get(at)?, row - self.starts[at]))
     }
 
     /// A column, a value for each row.
@@ -147,14 +170,34 @@ impl<'a> StageTasks<'a> {
     }
 
     /// One value of a column; 0 when there is no such row.
-    pub fn value(&self, column: TaskColumn, mut row: usize) -> i64 {
-        for chunk in &self.chunks {
-            if row < chunk.n_rows() {
-                return chunk.column(column).get(row);
-            }
-            row -= chunk.n_rows();
+    pub fn value(&self, column: TaskColumn, row: usize) -> i64 {
+        match self.locate(row) {
+            Some((chunk, row)) => chunk.column(column).get(row),
+            None => self.running.get(row - self.n_packed().min(row)).map_or(0, |r| r[column]),
         }
-        self.running.get(row).map_or(0, |r| r[column])
+    }
+
+    /// All values of a row; [`TaskRow::UNKNOWN`] when there is no such row.
+    pub fn row(&self, row: usize) -> TaskRow {
+        let mut values = TaskRow::UNKNOWN;
+        match self.locate(row) {
+            Some((chunk, row)) => {
+                for column in TaskColumn::ALL {
+                    values[*column] = chunk.column(*column).get(row);
+                }
+            }
+            None => {
+                if let Some(known) = self.running.get(row - self.n_packed().min(row)) {
+                    values.clone_from(known);
+                }
+            }
+        }
+        values
+    }
+
+    /// The user's accumulables that the task of a row reported, in the order of the log.
+    pub fn user_accumulables(&self, row: usize) -> Vec<UserAccumulable> {
+        self.locate(row).map(|(chunk, row)| chunk.user_accumulables_of(row)).unwrap_or_default()
     }
 
     /// A bit for each metric that any task of the stage attempt reported.
@@ -184,12 +227,10 @@ impl<'a> StageTasks<'a> {
     /// Row and value of each task that reported the accumulable.
     pub fn accumulable(&self, id: u64) -> Vec<(usize, i64)> {
         let mut out = Vec::new();
-        let mut first = 0;
-        for chunk in &self.chunks {
+        for (chunk, first) in self.chunks.iter().zip(&self.starts) {
             if let Some(run) = chunk.accumulables().iter().find(|run| run.id == id) {
                 out.extend(run.iter().map(|(row, value)| (first + row, value)));
             }
-            first += chunk.n_rows();
         }
         out
     }

@@ -12,9 +12,13 @@ mod java;
 mod job;
 mod measure;
 mod pause;
+mod select;
+mod spark_text;
 mod stage;
 mod storage;
 mod summary;
+mod task;
+mod task_order;
 
 pub use app::{AppSummary, GapLine, app_summary, cores_max, gaps, last_event_at_ms};
 pub use connect::{
@@ -28,9 +32,14 @@ pub use group::{NameGroup, by_name};
 pub use job::{JobLine, SqlLine, SqlStatus, jobs, sql_executions};
 pub use measure::{Measure, TaskStatus, Unit, task_status};
 pub use pause::{Busy, Pause, busy};
+pub use spark_text::{spark_bytes, spark_duration};
 pub use stage::{
     SKEW_FLOOR_BYTES, SKEW_RATIO, SMALL_TASK_BYTES, SMALL_TASKS_PER_CORE, Scope, Skew, SmallTasks,
     StageLine, TaskTimes, attempts_of, stages,
 };
 pub use storage::{cached_rdds, level_text, partition_level, persisted_rdd, rdd_shares};
-pub use summary::{FIVE_NUMBERS, Summary, TaskRef, summaries};
+pub use summary::{FIVE_NUMBERS, SparkQuantiles, Summary, TaskRef, spark_quantiles, summaries};
+pub use task::{
+    TaskAccumulable, TaskLine, TaskQuery, executor_log_pairs, n_tasks_of, tasks, visit_tasks,
+};
+pub use task_order::TaskKey;

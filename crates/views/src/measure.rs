@@ -83,7 +83,7 @@ impl Measure {
 
     /// Whether Spark's own quantiles of this measure are taken over an index that also holds failed tasks.
     pub(crate) fn mixes_failed(self) -> bool {
-        !matches!(self, Measure::Metric(_))
+        matches!(self, Measure::DurationMs | Measure::SchedulerDelayMs | Measure::GettingResultMs)
     }
 
     /// Whether any task of the stage attempt reported what this is made of.
@@ -184,5 +184,18 @@ pub fn task_status(flags: i64, getting_result_at_ms: i64) -> TaskStatus {
         TaskStatus::Killed
     } else {
         TaskStatus::Success
+    }
+}
+
+impl TaskStatus {
+    /// As Spark writes it.
+    pub fn as_spark(self) -> &'static str {
+        match self {
+            TaskStatus::Running => "RUNNING",
+            TaskStatus::GettingResult => "GET RESULT",
+            TaskStatus::Success => "SUCCESS",
+            TaskStatus::Failed => "FAILED",
+            TaskStatus::Killed => "KILLED",
+        }
     }
 }

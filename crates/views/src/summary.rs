@@ -5,6 +5,7 @@ use store::{StageAttemptId, StageTasks, Store, TaskColumn as C, TaskFlags};
 use crate::{
     Measure,
     measure::{TaskStatus, task_status},
+    select,
 };
 
 /// The quantiles of a five-number summary.
@@ -88,6 +89,80 @@ pub fn summaries(store: &Store, id: StageAttemptId, quantiles: &[f64]) -> Option
     )
 }
 
+/// Positions at which Spark's scan of an index of `n` values stops for quantiles of `n_tasks` tasks, in ascending order;
+/// `None` where it finds no value. It steps from one to the next, so that a quantile below 0 stops nowhere or moves those
+/// behind it (`AppStatusStore.taskSummary`).
+fn scanned(quantiles: &[f64], n_tasks: usize, n: usize) -> Vec<Option<usize>> {
+    let n_tasks = n_tasks as i64;
+    let (mut next, mut current, mut last) = (0_i64, -1_i64, None);
+    let mut stops = Vec::with_capacity(quantiles.len());
+    for quantile in quantiles {
+        let index = ((quantile * n_tasks as f64) as i64).min(n_tasks - 1);
+        if index != current {
+            let skip = index.saturating_sub(current).saturating_sub(1).max(0);
+            current = index;
+            next = next.saturating_add(skip).min(n as i64);
+            let stop = (next < n as i64).then_some(next as usize);
+            // where it finds none, it keeps what it had
+            if stop.is_some() {
+                last = stop;
+                next += 1;
+            }
+            stops.push(stop);
+        } else {
+            stops.push(last);
+        }
+    }
+    stops
+}
+
+/// Values of one measure at some quantiles, as Spark's server has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparkQuantiles {
+    pub measure: Measure,
+    /// `None` where Spark finds none, which it writes as not a number.
+    pub values: Vec<Option<i64>>,
+}
+
+/// Quantiles of every measure, over the values that Spark's server takes; `None` when no task succeeded. `quantiles` must
+/// be in ascending order. No state is kept between calls.
+pub fn spark_quantiles(
+    store: &Store,
+    id: StageAttemptId,
+    quantiles: &[f64],
+) -> Option<Vec<SparkQuantiles>> {
+    let tasks = store.tasks(id);
+    let rows = Rows::of(&tasks);
+    let n_tasks = rows.successful.len();
+    if n_tasks == 0 {
+        return None;
+    }
+    let now_ms = crate::app::last_event_at_ms(store);
+    let of = |measure: Measure| {
+        let all = measure.values(&tasks, now_ms);
+        let values = spark_values(measure, &all, &rows);
+        let stops = scanned(quantiles, n_tasks, values.len());
+        let ranks: Vec<usize> = stops.iter().flatten().copied().collect();
+        let mut found = select::at_ranks(&values, &ranks).into_iter();
+        let values = stops.iter().map(|stop| stop.and_then(|_| found.next())).collect();
+        SparkQuantiles { measure, values }
+    };
+    Some(Measure::all().into_iter().map(of).collect())
+}
+
+/// The values of the index that Spark's server scans for a measure.
+fn spark_values(measure: Measure, all: &[i64], rows: &Rows) -> Vec<i64> {
+    let of = |rows: &[u32]| rows.iter().map(|row| all[*row as usize]).collect::<Vec<i64>>();
+    if !measure.mixes_failed() {
+        return of(&rows.successful);
+    }
+    let mut values = of(&rows.ended);
+    if measure == Measure::DurationMs {
+        values.extend(of(&rows.running));
+    }
+    values
+}
+
 pub(crate) fn summary(
     tasks: &StageTasks<'_>,
     rows: &Rows,
@@ -109,10 +184,7 @@ pub(crate) fn summary(
     let own = pick(&values);
     let mixed = measure.mixes_failed() && (rows.ended.len() > n || !rows.running.is_empty());
     let as_spark = mixed.then(|| {
-        let mut values: Vec<i64> = rows.ended.iter().map(|row| all[*row as usize]).collect();
-        if measure == Measure::DurationMs {
-            values.extend(rows.running.iter().map(|row| all[*row as usize]));
-        }
+        let mut values = spark_values(measure, &all, rows);
         values.sort_unstable();
         pick(&values)
     });

@@ -6,7 +6,7 @@ use serde::Serialize;
 use store::JobStatus;
 use views::{JobLine, Scope};
 
-use super::{Call, Route};
+use super::{Call, Route, params};
 use crate::api::{Answer, Date, Handled};
 
 pub(super) const ROUTES: &[Route] = &[(&["jobs"], list), (&["jobs", "#"], one)];
@@ -49,24 +49,10 @@ fn name_of(status: JobStatus) -> &'static str {
     }
 }
 
-/// The statuses asked for; `None` for all. An empty one is none of any job.
-fn statuses(call: &Call<'_>) -> Result<Option<Vec<&'static str>>, Answer> {
-    let mut wanted = Vec::new();
-    let mut asked = false;
-    for value in call.request.query.all("status") {
-        asked = true;
-        if value.is_empty() {
-            continue;
-        }
-        let known = ["RUNNING", "SUCCEEDED", "FAILED", "UNKNOWN"];
-        let status = known.into_iter().find(|known| known.eq_ignore_ascii_case(value));
-        wanted.push(status.ok_or_else(|| Answer::page(404))?);
-    }
-    Ok(asked.then_some(wanted))
-}
+const STATUSES: [&str; 4] = ["RUNNING", "SUCCEEDED", "FAILED", "UNKNOWN"];
 
 fn list(call: &Call<'_>) -> Handled {
-    let wanted = statuses(call)?;
+    let wanted = params::one_of(call.query(), "status", &STATUSES)?;
     let jobs = views::jobs(call.store, Scope::default());
     let jobs = jobs.iter().rev();
     let jobs: Vec<Job<'_>> = jobs
@@ -77,7 +63,7 @@ fn list(call: &Call<'_>) -> Handled {
 }
 
 fn one(call: &Call<'_>) -> Handled {
-    let id: i32 = call.ids[0].parse().map_err(|_| Answer::page(404))?;
+    let id = call.int_id(0)?;
     let jobs = views::jobs(call.store, Scope::default());
     let job = jobs.iter().find(|job| job.row.id == id);
     let job = job.ok_or_else(|| Answer::text(404, format!("unknown job: {id}")))?;

@@ -4,6 +4,7 @@
 
 mod applications;
 mod connect;
+mod distributions;
 mod environment;
 mod executors;
 mod jobs;
@@ -13,6 +14,8 @@ mod route;
 mod sql;
 mod stages;
 mod storage;
+mod task_shape;
+mod task_table;
 mod tasks;
 mod unavailable;
 mod version;
@@ -46,6 +49,12 @@ pub(crate) struct Call<'c> {
 impl Call<'_> {
     pub(crate) fn query(&self) -> &Query {
         &self.request.query
+    }
+
+    /// A number of the path, which the route has seen to fit.
+    pub(crate) fn int_id(&self, at: usize) -> Result<i32, Answer> {
+        let id = self.ids.get(at).and_then(|id| id.parse().ok());
+        id.ok_or_else(|| Answer::page(404))
     }
 
     pub(crate) fn settings(&self) -> &AnswerSettings {
