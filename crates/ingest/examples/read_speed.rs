@@ -49,8 +49,8 @@ fn unpacked_bytes(log: &Log, options: Options) -> Result<u64, Error> {
     let blocks = scan::Blocks::new(log.parts.clone(), scan::Start::default(), options.limits);
     let mut bytes = 0;
     while let Some(block) = blocks.next().map_err(Error::other)? {
-        bytes += block.bytes.len() as u64;
-        blocks.recycle(block.bytes);
+        bytes += block.text().len() as u64;
+        blocks.recycle(block);
     }
     Ok(bytes)
 }

@@ -81,10 +81,10 @@ pub fn glance_at_start(log: &Log) -> Result<Glance, Error> {
     }
     let blocks = Blocks::new(vec![first.clone()], Start::default(), limits());
     while let Some(block) = blocks.next()? {
-        if at_start(&block.bytes, true, &mut glance) || block.offset > HEAD_SEARCHED_BYTES {
+        if at_start(block.text(), true, &mut glance) || block.offset > HEAD_SEARCHED_BYTES {
             break;
         }
-        blocks.recycle(block.bytes);
+        blocks.recycle(block);
     }
     Ok(glance)
 }
@@ -244,10 +244,10 @@ fn end_after(part: &Arc<dyn Part>, stored_offset: u64, glance: &mut Glance) -> R
     let blocks = Blocks::new(vec![part.clone()], start, limits());
     glance.ended = Ended::No;
     while let Some(block) = blocks.next()? {
-        if let Some((end, _)) = event(&block.bytes, END, true, Direction::Backward) {
+        if let Some((end, _)) = event(block.text(), END, true, Direction::Backward) {
             note_end(&end, glance);
         }
-        blocks.recycle(block.bytes);
+        blocks.recycle(block);
     }
     Ok(())
 }

@@ -164,7 +164,7 @@ impl<S: Sink + Send> Shared<S> {
                 order.spare.pop().unwrap_or_default()
             };
             let place = Place { offset: block.offset, after_damage: block.after_damage };
-            self.guarded(|| lines::read_into(&block.bytes, place, &mut batch));
+            self.guarded(|| lines::read_into(block.text(), place, &mut batch));
             if !self.hand_over(batch, block) {
                 return;
             }
@@ -205,7 +205,7 @@ impl<S: Sink + Send> Shared<S> {
             let Some((mut batch, block)) = order.waiting.remove(&next) else { break };
             drop(order);
             let applied = self.guarded(|| lock(&self.turn).apply(&mut batch, &block));
-            self.blocks.recycle(block.bytes);
+            self.blocks.recycle(block);
             if let Err(source) = applied {
                 self.fail(Error::Write { source });
             }
@@ -231,9 +231,9 @@ pub fn scanned_bytes(log: &Log, limits: Limits) -> Result<u64, Error> {
     let mut bytes = 0;
     while let Some(block) = blocks.next()? {
         let place = Place { offset: block.offset, after_damage: block.after_damage };
-        lines::read_into(&block.bytes, place, &mut batch);
-        bytes += block.bytes.len() as u64;
-        blocks.recycle(block.bytes);
+        lines::read_into(block.text(), place, &mut batch);
+        bytes += block.text().len() as u64;
+        blocks.recycle(block);
     }
     Ok(bytes)
 }
@@ -241,7 +241,7 @@ pub fn scanned_bytes(log: &Log, limits: Limits) -> Result<u64, Error> {
 impl<S: Sink> Turn<S> {
     fn apply(&mut self, batch: &mut Batch, block: &Block) -> std::io::Result<()> {
         let file = self.files[block.part];
-        if !block.bytes.is_empty() {
+        if !block.text().is_empty() {
             self.settle(block.part);
         }
         let (before, behind): (Vec<&Damage>, Vec<&Damage>) =
@@ -252,9 +252,9 @@ impl<S: Sink> Turn<S> {
         }
         let mut last_torn = None;
         // a line without its end may yet be completed, also where the bytes end inside a compressed block
-        if !block.bytes.ends_with(b"\n")
+        if !block.text().ends_with(b"\n")
             && let Some((_, Item::Gap { kind: GapKind::TornLine, .. })) = batch.items.last()
-            && !block.bytes.is_empty()
+            && !block.text().is_empty()
         {
             last_torn = batch.items.pop();
         }

@@ -1,22 +1,21 @@
 //! Parts to blocks that end after a newline, for any number of threads.
 //!
-//! Bound: plain text is copied once (from the page cache into the block) and looked at only
-//! from its end back to the last newline; nothing is allocated per line, and per block only
-//! until the first buffers come back.
+//! Text that has to be decoded in order is read by one thread at a time. Whole zstd frames are
+//! found by one thread at a time, unpacked by all, and joined in order.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::borders::Borders;
-use crate::codec::{Restart, Text, open_text};
-use crate::damage::DamageKind;
-use crate::layer::{Border, Got, Hole, Layer};
-use crate::limits::PADDING_BYTES;
+use ::zstd::bulk::Decompressor;
+
+use crate::buffers::{Buffers, locked};
+use crate::frames::{Frames, InOrder, Run, Step, Unpacked};
+use crate::reading::{FILL_BYTES_MIN, Reading};
 use crate::{Damage, Error, Limits, Part};
 
-/// With tiny blocks, reading still goes in pieces of this size.
-const FILL_BYTES_MIN: usize = 4096;
-const SPARE_BUFFERS_MAX: usize = 32;
+/// Runs that wait in memory for one before them.
+const EARLY_RUNS_MAX: usize = 2;
 
 /// A stretch of one part's text.
 #[derive(Debug, Default)]
@@ -24,17 +23,19 @@ pub struct Block {
     /// 0, 1, 2 … over all parts.
     pub seq: u64,
     pub part: usize,
-    /// Decoded offset in the part of `bytes[0]`.
+    /// Decoded offset in the part of the first byte.
     pub offset: u64,
-    /// Ends after a newline, unless the part ends here or damage follows. Its allocation is at
-    /// least [`PADDING_BYTES`] longer than its content.
-    pub bytes: Vec<u8>,
     /// Nothing of this part follows. (A part may end with a block of no bytes.)
     pub ends_part: bool,
     /// The first bytes, up to a newline, are probably half a line.
     pub after_damage: bool,
     /// Long lines missing right before this block, anything else right behind it.
     pub damage: Vec<Damage>,
+    #[expect(clippy::rc_buffer, reason = "the vector comes back to be filled again")]
+    pub(crate) bytes: Arc<Vec<u8>>,
+    pub(crate) range: Range<usize>,
+    /// `bytes` are those of a run, which other blocks share.
+    pub(crate) of_run: bool,
 }
 
 /// Where to begin reading; the default is the beginning.
@@ -51,62 +52,52 @@ pub struct Start {
 
 /// The blocks of some parts, in order.
 pub struct Blocks {
+    /// Locked before `reading` where both are.
+    source: Mutex<Source>,
     reading: Mutex<Reading>,
-    spare: Mutex<Vec<Vec<u8>>>,
-    /// What a buffer holds, padding included.
-    buffer_bytes: usize,
+    /// Signalled when a run was given to `reading`, and when it came to be that run's turn.
+    handed_in: Condvar,
+    buffers: Buffers,
+    decoders: Mutex<Vec<Decompressor<'static>>>,
     stored_bytes_read: Arc<AtomicU64>,
 }
 
-/// Parts whose borders are remembered: the last line may be in the last but one.
-const SEEN_MAX: usize = 4;
-
-struct Reading {
+/// What is read next.
+struct Source {
     parts: Vec<Arc<dyn Part>>,
     limits: Limits,
     progress: Arc<AtomicU64>,
-    /// Where the current part begins; its `part` is one past the last at the end.
-    start: Start,
-    text: Option<Text>,
-    /// What the text of the current part came to; all of it is in `buf`.
-    stop: Option<Stop>,
-    seq: u64,
-    buf: Buf,
-    /// So much text is still thrown away unseen, because an earlier reading had it.
-    skip_bytes: u64,
-    dropping: Option<Dropping>,
-    after_damage: bool,
-    /// For the next block.
-    damage: Vec<Damage>,
-    seen: Vec<Seen>,
+    next: Next,
+    /// So many runs were handed out.
+    n_runs: u64,
 }
 
-/// `bytes[..filled]` is text that is in no block yet.
-#[derive(Default)]
-struct Buf {
-    bytes: Vec<u8>,
-    filled: usize,
-    /// Decoded offset of `bytes[0]`.
-    offset: u64,
-    /// There is no newline before this.
-    scanned: usize,
+enum Next {
+    Part(Start),
+    Frames(Frames),
+    /// From a place on to the end of its part.
+    InOrder {
+        from: InOrder,
+        skip_to: u64,
+    },
+    /// The text that `reading` has open.
+    Text {
+        part: usize,
+    },
+    Nothing,
 }
 
-enum Stop {
-    Hole(Hole),
-    End,
-}
+impl Block {
+    /// Ends after a newline, unless the part ends here or damage follows. At least
+    /// [`crate::PADDING_BYTES`] more are behind it in the same allocation.
+    pub fn text(&self) -> &[u8] {
+        &self.bytes[self.range.clone()]
+    }
 
-/// A line that is too long, whose end is not in sight.
-struct Dropping {
-    offset: u64,
-    bytes: u64,
-}
-
-struct Seen {
-    start: Start,
-    restart: Restart,
-    borders: Borders,
+    /// Bytes from the first one to the end of the allocation.
+    pub fn allocated_bytes(&self) -> usize {
+        self.bytes.capacity() - self.range.start
+    }
 }
 
 impl Blocks {
@@ -115,40 +106,88 @@ impl Blocks {
         let block_bytes = limits.block_bytes.clamp(1, line_bytes_max);
         let limits = Limits { block_bytes, line_bytes_max, ..limits };
         let progress = Arc::<AtomicU64>::default();
-        let reading = Reading {
+        let source = Source {
             parts,
             limits,
             progress: Arc::clone(&progress),
-            start,
-            text: None,
-            stop: None,
-            seq: 0,
-            buf: Buf::default(),
-            skip_bytes: 0,
-            dropping: None,
-            after_damage: false,
-            damage: Vec::new(),
-            seen: Vec::new(),
+            next: Next::Part(start),
+            n_runs: 0,
         };
         Blocks {
-            reading: Mutex::new(reading),
-            spare: Mutex::default(),
-            buffer_bytes: block_bytes.max(FILL_BYTES_MIN) + PADDING_BYTES,
+            source: Mutex::new(source),
+            reading: Mutex::new(Reading::new(limits)),
+            handed_in: Condvar::new(),
+            buffers: Buffers::new(block_bytes.max(FILL_BYTES_MIN)),
+            decoders: Mutex::default(),
             stored_bytes_read: progress,
         }
     }
 
-    /// The next block in order, `None` at the end. Reading and decoding happen in here, one
-    /// thread at a time; what is done with a block is the calling thread's own time.
+    /// The next block in order, `None` at the end. What cannot be unpacked side by side is
+    /// decoded in here by one thread at a time; what is done with a block is the calling
+    /// thread's own time.
     ///
     /// An error is the environment's (cannot open, cannot read) and ends the reading.
     pub fn next(&self) -> Result<Option<Block>, Error> {
-        let mut reading = locked(&self.reading);
-        let next = reading.next(&self.spare);
-        if next.is_err() {
-            reading.stop();
+        loop {
+            if let Some(block) = self.next_unpacked(&mut locked(&self.reading)) {
+                return Ok(Some(block));
+            }
+            let mut source = locked(&self.source);
+            let in_order = locked(&self.reading).in_order.is_some();
+            let run = if in_order { None } else { source.run()? };
+            let Some(run) = run else {
+                return self.next_in_order(&mut source);
+            };
+            let ticket = Ticket { blocks: self, n: source.n_runs };
+            source.n_runs += 1;
+            drop(source);
+            let unpacked = self.unpack(run)?;
+            ticket.hand_in(unpacked);
         }
-        next
+    }
+
+    /// Of what was unpacked, or else of the text that is read in order.
+    fn next_in_order(&self, source: &mut Source) -> Result<Option<Block>, Error> {
+        let n_runs = source.n_runs;
+        let mut reading = self.wait_while(|reading| reading.n_handed_in < n_runs);
+        if let Some(block) = self.next_unpacked(&mut reading) {
+            return Ok(Some(block));
+        }
+        if let Some(from) = reading.in_order.take() {
+            reading.next_run = n_runs;
+            source.next = Next::InOrder { from, skip_to: 0 };
+        }
+        let block = source.block(&mut reading, &self.buffers);
+        if block.is_err() {
+            source.next = Next::Nothing;
+        }
+        block
+    }
+
+    fn unpack(&self, run: Run) -> Result<Unpacked, Error> {
+        let buffer = self.buffers.for_run(run.buffer_bytes());
+        let spare = locked(&self.decoders).pop();
+        let mut decoder =
+            spare.map_or_else(Decompressor::new, Ok).map_err(crate::zstd::no_decoder)?;
+        let unpacked = run.unpack(&mut decoder, buffer);
+        locked(&self.decoders).push(decoder);
+        Ok(unpacked)
+    }
+
+    fn next_unpacked(&self, reading: &mut Reading) -> Option<Block> {
+        let next_run = reading.next_run;
+        let block = reading.next_unpacked(&self.buffers);
+        if reading.next_run != next_run || reading.in_order.is_some() {
+            self.handed_in.notify_all();
+        }
+        block
+    }
+
+    fn wait_while(&self, mut not_yet: impl FnMut(&Reading) -> bool) -> MutexGuard<'_, Reading> {
+        let reading = locked(&self.reading);
+        let waited = self.handed_in.wait_while(reading, |reading| not_yet(reading));
+        waited.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// For progress: over all parts, in the units of [`Part::size_bytes`].
@@ -163,263 +202,113 @@ impl Blocks {
         locked(&self.reading).restart_for(part, offset)
     }
 
-    /// Gives the bytes of a used block back, to be filled again; best as they came, because
-    /// what a caller truncated or cleared is filled with zeros first.
-    pub fn recycle(&self, bytes: Vec<u8>) {
-        // One that grew for a long line is not kept, nor one that could not be used.
-        if (self.buffer_bytes..=2 * self.buffer_bytes).contains(&bytes.capacity()) {
-            let mut spare = locked(&self.spare);
-            if spare.len() < SPARE_BUFFERS_MAX {
-                spare.push(bytes);
+    /// Gives the buffer of a used block back, to be filled again.
+    pub fn recycle(&self, block: Block) {
+        // Others may still be at other blocks of the same buffer.
+        if let Ok(bytes) = Arc::try_unwrap(block.bytes) {
+            if block.of_run {
+                self.buffers.give_back_run(bytes);
+            } else {
+                self.buffers.give_back_block(bytes);
             }
         }
     }
 }
 
-/// A panic in here is a bug that ends one request; the other threads read on.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// The right and the duty to hand in a run.
+struct Ticket<'a> {
+    blocks: &'a Blocks,
+    n: u64,
 }
 
-impl Reading {
-    fn next(&mut self, spare: &Mutex<Vec<Vec<u8>>>) -> Result<Option<Block>, Error> {
-        while self.text.is_some() || self.start.part < self.parts.len() {
-            if self.text.is_none() {
-                self.open_part()?;
-            }
-            if self.buf.bytes.is_empty() {
-                self.buf.bytes = buffer(spare, self.buffer_bytes());
-            }
-            self.fill()?;
-            if self.dropping.is_some() && !self.drop_line() {
-                continue;
-            }
-            match self.cut() {
-                Some(end) if self.too_long(end) => self.drop_first(end),
-                Some(end) => return Ok(Some(self.block(end, spare))),
-                None if self.buf.filled > self.limits.line_bytes_max => self.start_dropping(),
-                None if self.stop.is_some() => {
-                    return Ok(Some(self.block(self.buf.filled, spare)));
+impl Ticket<'_> {
+    /// Waits when many others did so before their turn.
+    fn hand_in(self, unpacked: Unpacked) {
+        let n = self.n;
+        let mut reading = self
+            .blocks
+            .wait_while(|reading| reading.unpacked.len() >= EARLY_RUNS_MAX && reading.next_run < n);
+        reading.hand_in(n, unpacked);
+        self.blocks.handed_in.notify_all();
+        drop(reading);
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Ticket<'_> {
+    /// Without its run there is no text to go on with: an error, or a bug.
+    fn drop(&mut self) {
+        locked(&self.blocks.source).next = Next::Nothing;
+        locked(&self.blocks.reading).lose_run();
+        self.blocks.handed_in.notify_all();
+    }
+}
+
+impl Source {
+    /// Frames that can be unpacked by whoever asks; `None` when text must be read in order, or
+    /// nothing is left.
+    fn run(&mut self) -> Result<Option<Run>, Error> {
+        let run = self.next_run();
+        if run.is_err() {
+            self.next = Next::Nothing;
+        }
+        run
+    }
+
+    fn next_run(&mut self) -> Result<Option<Run>, Error> {
+        loop {
+            self.next = match &mut self.next {
+                Next::Part(start) => {
+                    let start = *start;
+                    let Some(part) = self.parts.get(start.part) else {
+                        self.next = Next::Nothing;
+                        continue;
+                    };
+                    let from = InOrder {
+                        part: start.part,
+                        stored_offset: start.stored_offset,
+                        begins_at: Some(start.offset),
+                        progress_bytes: self.progress.load(Ordering::Relaxed),
+                    };
+                    let skip_to = start.skip_to;
+                    let frames = if skip_to > start.offset {
+                        None
+                    } else {
+                        Frames::open(&**part, from, self.limits, &self.progress)?
+                    };
+                    frames.map_or(Next::InOrder { from, skip_to }, Next::Frames)
                 }
-                None => self.grow(),
-            }
-        }
-        Ok(None)
-    }
-
-    fn open_part(&mut self) -> Result<(), Error> {
-        let Start { part, stored_offset, offset, skip_to } = self.start;
-        let text = open_text(&*self.parts[part], stored_offset, self.limits, &self.progress)?;
-        if self.seen.len() == SEEN_MAX {
-            self.seen.remove(0);
-        }
-        let borders = Borders::default();
-        self.seen.push(Seen { start: self.start, restart: text.restart, borders });
-        self.text = Some(text);
-        self.skip_bytes = skip_to.saturating_sub(offset);
-        self.buf.offset = offset;
-        self.after_damage = false;
-        Ok(())
-    }
-
-    fn close_part(&mut self) {
-        self.text = None;
-        self.start = Start { part: self.start.part + 1, ..Start::default() };
-    }
-
-    fn stop(&mut self) {
-        self.text = None;
-        self.start.part = self.parts.len();
-    }
-
-    fn buffer_bytes(&self) -> usize {
-        self.limits.block_bytes.max(FILL_BYTES_MIN)
-    }
-
-    /// Until the buffer is full or the text stops.
-    fn fill(&mut self) -> Result<(), Error> {
-        let Some(text) = &mut self.text else {
-            return Ok(());
-        };
-        let buf = &mut self.buf;
-        while self.stop.is_none() && buf.filled < buf.bytes.len() {
-            match text.layer.read(&mut buf.bytes[buf.filled..])? {
-                Got::Bytes(bytes) => {
-                    buf.filled += bytes;
-                    if self.skip_bytes > 0 {
-                        let skip = self.skip_bytes.min(buf.filled as u64);
-                        buf.throw_away(skip as usize);
-                        self.skip_bytes -= skip;
+                Next::Frames(frames) => match frames.next()? {
+                    Step::Run(run) => {
+                        if run.ends_part {
+                            let part = run.from.part + 1;
+                            self.next = Next::Part(Start { part, ..Start::default() });
+                        }
+                        return Ok(Some(run));
                     }
-                    if let (Restart::AtBorders, Some(seen)) = (text.restart, self.seen.last_mut()) {
-                        seen.pass(text.layer.border());
-                    }
-                }
-                // The earlier reading that had the text before `skip_to` reported this.
-                Got::Hole(_) if self.skip_bytes > 0 => {}
-                Got::Hole(hole) => self.stop = Some(Stop::Hole(hole)),
-                Got::End => self.stop = Some(Stop::End),
+                    Step::Other(from) => Next::InOrder { from, skip_to: 0 },
+                },
+                Next::InOrder { .. } | Next::Text { .. } | Next::Nothing => return Ok(None),
             }
         }
-        Ok(())
     }
 
-    /// Where the next block ends: at the last newline within `block_bytes`, or else at the
-    /// first one after; at the end of all text when that is near.
-    fn cut(&self) -> Option<usize> {
-        let Buf { bytes, filled, scanned, .. } = &self.buf;
-        let near = self.limits.block_bytes.min(*filled);
-        if self.stop.is_some() && near == *filled {
-            return Some(near);
-        }
-        let within = bytes.get(*scanned..near).and_then(|bytes| memchr::memrchr(b'\n', bytes));
-        if let Some(at) = within {
-            return Some(scanned + at + 1);
-        }
-        let from = near.max(*scanned);
-        memchr::memchr(b'\n', &bytes[from..*filled]).map(|at| from + at + 1)
-    }
-
-    /// A block longer than asked for is one line.
-    fn too_long(&self, end: usize) -> bool {
-        end > self.limits.block_bytes && end - 1 > self.limits.line_bytes_max
-    }
-
-    fn drop_first(&mut self, end: usize) {
-        self.report_long_line(self.buf.offset, end as u64);
-        self.buf.throw_away(end);
-    }
-
-    fn start_dropping(&mut self) {
-        self.dropping = Some(Dropping { offset: self.buf.offset, bytes: 0 });
-        self.drop_line();
-        self.buf.bytes = Vec::new();
-    }
-
-    /// Throws the dropped line's bytes away; true when that was the last of them.
-    fn drop_line(&mut self) -> bool {
-        let Some(Dropping { offset, bytes }) = self.dropping.take() else {
-            return true;
-        };
-        let filled = self.buf.filled;
-        let newline = memchr::memchr(b'\n', &self.buf.bytes[self.buf.scanned..filled]);
-        let end = newline.map_or(filled, |at| self.buf.scanned + at + 1);
-        let bytes = bytes + end as u64;
-        self.buf.throw_away(end);
-        if newline.is_none() && self.stop.is_none() {
-            self.dropping = Some(Dropping { offset, bytes });
-            return false;
-        }
-        self.report_long_line(offset, bytes);
-        true
-    }
-
-    fn report_long_line(&mut self, offset: u64, bytes: u64) {
-        let stored_offset = self.text.as_ref().map_or(0, |text| text.layer.stored_offset());
-        let kind = DamageKind::LineTooLong;
-        self.damage.push(Damage { kind, offset, stored_offset, bytes: Some(bytes) });
-    }
-
-    fn grow(&mut self) {
-        let buf = &mut self.buf;
-        buf.scanned = buf.filled;
-        let len = buf.bytes.len();
-        let enough = (self.limits.line_bytes_max + 1).max(len + FILL_BYTES_MIN);
-        let len = (len * 2).min(enough);
-        buf.bytes.reserve_exact(len + PADDING_BYTES - buf.bytes.len());
-        buf.bytes.resize(len, 0);
-    }
-
-    fn block(&mut self, end: usize, spare: &Mutex<Vec<Vec<u8>>>) -> Block {
-        let offset = self.buf.offset;
-        let buffer_bytes = self.buffer_bytes();
-        let bytes = self.buf.split_off(end, |rest| buffer(spare, rest.max(buffer_bytes)));
-        let mut block = Block {
-            seq: self.seq,
-            part: self.start.part,
-            offset,
-            bytes,
-            ends_part: false,
-            after_damage: std::mem::take(&mut self.after_damage),
-            damage: std::mem::take(&mut self.damage),
-        };
-        self.seq += 1;
-        if self.buf.filled > 0 {
-            return block;
-        }
-        match self.stop.take() {
-            None => {}
-            Some(Stop::End) => {
-                block.ends_part = true;
-                self.close_part();
+    /// Of text that must be read in order; every run before it was joined and used up.
+    fn block(&mut self, reading: &mut Reading, buffers: &Buffers) -> Result<Option<Block>, Error> {
+        let part = match self.next {
+            Next::InOrder { from, skip_to } => {
+                self.progress.store(from.progress_bytes, Ordering::Relaxed);
+                reading.open(&*self.parts[from.part], from, skip_to, &self.progress)?;
+                self.next = Next::Text { part: from.part };
+                from.part
             }
-            Some(Stop::Hole(Hole { kind, stored_offset, bytes })) => {
-                let offset = self.buf.offset;
-                block.damage.push(Damage { kind, offset, stored_offset, bytes });
-                self.after_damage = true;
-            }
-        }
-        block
-    }
-
-    fn restart_for(&self, part: usize, offset: u64) -> Start {
-        let beginning = Start { part, stored_offset: 0, offset: 0, skip_to: offset };
-        let Some(seen) = self.seen.iter().rfind(|seen| seen.start.part == part) else {
-            return beginning;
+            Next::Text { part } => part,
+            Next::Part(_) | Next::Frames(_) | Next::Nothing => return Ok(None),
         };
-        match seen.restart {
-            Restart::Anywhere => Start { part, stored_offset: offset, offset, skip_to: offset },
-            Restart::AtBorders => seen.borders.before(offset).map_or(beginning, |border| Start {
-                stored_offset: border.input,
-                offset: border.decoded,
-                ..beginning
-            }),
-            Restart::Never => beginning,
+        let block = reading.next_of_text(buffers)?;
+        if block.ends_part {
+            self.next = Next::Part(Start { part: part + 1, ..Start::default() });
         }
+        Ok(Some(block))
     }
-}
-
-impl Buf {
-    fn throw_away(&mut self, bytes: usize) {
-        self.bytes.copy_within(bytes..self.filled, 0);
-        self.filled -= bytes;
-        self.offset += bytes as u64;
-        self.scanned = 0;
-    }
-
-    /// Takes the first `end` bytes out; what follows them moves to a buffer that `new` makes.
-    fn split_off(&mut self, end: usize, new: impl FnOnce(usize) -> Vec<u8>) -> Vec<u8> {
-        self.offset += end as u64;
-        self.scanned = 0;
-        if end == 0 {
-            return Vec::with_capacity(PADDING_BYTES);
-        }
-        let rest = self.filled - end;
-        let mut bytes = if rest > 0 { new(rest) } else { Vec::new() };
-        bytes[..rest].copy_from_slice(&self.bytes[end..self.filled]);
-        self.filled = rest;
-        std::mem::swap(&mut bytes, &mut self.bytes);
-        bytes.truncate(end);
-        bytes
-    }
-}
-
-impl Seen {
-    fn pass(&mut self, border: Border) {
-        self.borders.push(Border {
-            input: self.start.stored_offset + border.input,
-            decoded: self.start.offset + border.decoded,
-        });
-    }
-}
-
-/// `len` bytes of no particular content, with padding behind. A buffer that comes back is
-/// as long as its content was, so only its last few bytes need filling.
-fn buffer(spare: &Mutex<Vec<Vec<u8>>>, len: usize) -> Vec<u8> {
-    let mut bytes = locked(spare).pop().unwrap_or_default();
-    if bytes.capacity() < len + PADDING_BYTES {
-        bytes = vec![0; len + PADDING_BYTES];
-    }
-    bytes.resize(len, 0);
-    bytes
 }

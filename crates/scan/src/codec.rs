@@ -60,10 +60,12 @@ pub(crate) enum Restart {
     Never,
 }
 
-/// `stored_offset` other than 0 must be a border of the outermost codec.
+/// `stored_offset` other than 0 must be a border of the outermost codec, with `decoded` bytes
+/// of text before it.
 pub(crate) fn open_text(
     part: &dyn Part,
     stored_offset: u64,
+    decoded: u64,
     limits: Limits,
     progress: &Arc<AtomicU64>,
 ) -> Result<Text, Error> {
@@ -75,7 +77,7 @@ pub(crate) fn open_text(
         if codec == Codec::Plain {
             return Ok(Text { layer: Plain(input), restart: Restart::Anywhere });
         }
-        let layer = Metered::new(decoder(codec, input)?, taken, limits);
+        let layer = Metered::new(decoder(codec, input)?, taken, limits, decoded);
         let layer = Plain(Input::new(Box::new(layer), false));
         return Ok(Text { layer, restart: Restart::AtBorders });
     }
@@ -88,7 +90,7 @@ pub(crate) fn open_text(
         if codec == Codec::Plain {
             break;
         }
-        let layer = Metered::new(decoder(codec, input)?, Arc::clone(&taken), limits);
+        let layer = Metered::new(decoder(codec, input)?, Arc::clone(&taken), limits, 0);
         input = Input::new(Box::new(layer), false);
         restart = if restart == Restart::Anywhere { Restart::AtBorders } else { Restart::Never };
     }

@@ -89,7 +89,7 @@ impl Stored {
         let after = self.as_stored(self.read_bytes);
         self.progress.fetch_add(after - before, Ordering::Relaxed);
         // Where opening a part unpacks it, `read_bytes` is more than was stored.
-        self.taken.store(self.read_bytes.min(self.size_bytes), Ordering::Relaxed);
+        self.taken.store((self.begin + self.read_bytes).min(self.size_bytes), Ordering::Relaxed);
     }
 
     fn as_stored(&self, read_bytes: u64) -> u64 {
@@ -156,8 +156,14 @@ pub(crate) struct Metered {
 }
 
 impl Metered {
-    pub(crate) fn new(layer: Box<dyn Layer>, taken: Arc<AtomicU64>, limits: Limits) -> Metered {
-        Metered { layer, taken, limits, decoded: 0, holes: 0, ended: false }
+    /// `decoded` bytes came out of what precedes.
+    pub(crate) fn new(
+        layer: Box<dyn Layer>,
+        taken: Arc<AtomicU64>,
+        limits: Limits,
+        decoded: u64,
+    ) -> Metered {
+        Metered { layer, taken, limits, decoded, holes: 0, ended: false }
     }
 }
 

@@ -2,11 +2,14 @@
 
 mod blocks;
 mod borders;
+mod buffers;
 mod codec;
 mod damage;
 mod error;
+mod frames;
 mod gzip;
 mod input;
+mod joined;
 pub mod json;
 mod layer;
 mod limits;
@@ -15,6 +18,7 @@ mod lzf;
 mod map;
 mod part;
 mod pieces;
+mod reading;
 mod snappy;
 mod zip;
 mod zstd;

@@ -24,6 +24,13 @@ pub const EXPANSION_FREE_BYTES: u64 = 256 << 20;
 /// Bytes after a block's content that a scanner may rely on to exist in the same allocation.
 pub const PADDING_BYTES: usize = 64;
 
+/// Room before the text of unpacked frames, for the half line that precedes it. Longer ones are
+/// moved there by moving the text.
+pub(crate) const FRONT_BYTES: usize = 256 << 10;
+
+/// The text of frames that are unpacked at once is at most so many blocks long.
+pub(crate) const UNPACKED_BLOCKS_MAX: usize = 32;
+
 /// A codec inside a codec (a gzip of a zstd) is followed this deep.
 pub(crate) const CODEC_DEPTH_MAX: usize = 3;
 

@@ -17,8 +17,8 @@ use crate::limits::ZSTD_WINDOW_LOG_MAX;
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Magic, descriptor, window, dictionary id, content size.
-const HEADER_BYTES_MAX: usize = 4 + 1 + 1 + 4 + 8;
-const BLOCK_BYTES_MAX: usize = 128 << 10;
+pub(crate) const HEADER_BYTES_MAX: usize = 4 + 1 + 1 + 4 + 8;
+pub(crate) const BLOCK_BYTES_MAX: usize = 128 << 10;
 /// How far behind a damaged place the next frame is looked for: a wrong length may have
 /// swallowed it.
 const HISTORY_BYTES: usize = 256 << 10;
@@ -63,8 +63,7 @@ enum Then {
 impl Zstd {
     pub(crate) fn new(mut input: Input) -> Result<Zstd, Error> {
         input.keep_history(HISTORY_BYTES);
-        let decoder =
-            new_decoder().map_err(|source| Error::Read { path: "zstd decoder".into(), source })?;
+        let decoder = new_decoder().map_err(no_decoder)?;
         Ok(Zstd {
             input,
             decoder,
@@ -249,13 +248,18 @@ impl Layer for Zstd {
     }
 }
 
+/// The C library could not allocate one.
+pub(crate) fn no_decoder(source: io::Error) -> Error {
+    Error::Read { path: "zstd decoder".into(), source }
+}
+
 fn new_decoder() -> io::Result<Decoder<'static>> {
     let mut decoder = Decoder::new()?;
     decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG_MAX))?;
     Ok(decoder)
 }
 
-enum Header {
+pub(crate) enum Header {
     Frame {
         bytes: usize,
         checksum: bool,
@@ -267,7 +271,7 @@ enum Header {
 }
 
 /// Whether it is the last one, and the bytes of its content (RFC 8878, 3.1.1.2).
-fn block_header([a, b, c]: [u8; 3]) -> Option<(bool, usize)> {
+pub(crate) fn block_header([a, b, c]: [u8; 3]) -> Option<(bool, usize)> {
     let word = usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16;
     let (last, kind, bytes) = (word & 1 == 1, word >> 1 & 3, word >> 3);
     match kind {
@@ -291,7 +295,7 @@ fn is_frame(head: &[u8]) -> bool {
 }
 
 /// RFC 8878, 3.1.1.1.
-fn frame_header(head: &[u8]) -> Header {
+pub(crate) fn frame_header(head: &[u8]) -> Header {
     if !head.starts_with(&MAGIC[..head.len().min(4)]) {
         return Header::Bad;
     }

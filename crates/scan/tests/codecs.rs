@@ -39,7 +39,11 @@ fn block_of_one_byte_is_a_line() {
     let blocks = Blocks::new(vec![part(*text)], Start::default(), limits(1));
     let mut lines = Vec::new();
     while let Some(block) = blocks.next().unwrap() {
-        lines.push((block.offset, String::from_utf8(block.bytes).unwrap(), block.ends_part));
+        lines.push((
+            block.offset,
+            String::from_utf8(block.text().to_vec()).unwrap(),
+            block.ends_part,
+        ));
     }
     let expected = [(0, "one\n", false), (4, "\n", false), (5, "two\n", false), (9, "three", true)];
     assert!(lines.iter().map(|(at, line, end)| (*at, &**line, *end)).eq(expected), "{lines:?}");
@@ -144,7 +148,7 @@ fn restarts_where_it_is_told() {
         let parts = vec![part(*b"other\n"), part(encode(&text, 7000).bytes)];
         let blocks = Blocks::new(parts.clone(), Start::default(), limits(20_000));
         while let Some(block) = blocks.next().unwrap() {
-            blocks.recycle(block.bytes);
+            blocks.recycle(block);
         }
         let last_line_end = text.len() - "torn".len();
         let starts = (0..10).map(|_| dice.roll(last_line_end)).chain([last_line_end]);
@@ -171,7 +175,7 @@ fn a_growing_log_is_read_on() {
         let blocks = Blocks::new(open, Start::default(), limits(20_000));
         let mut before = Vec::new();
         while let Some(block) = blocks.next().unwrap() {
-            before.extend(block.bytes);
+            before.extend(block.text());
         }
         let line_end = memchr::memrchr(b'\n', &before).unwrap() + 1;
         let start = blocks.restart_for(0, line_end as u64);
@@ -234,7 +238,7 @@ fn any_number_of_threads_gets_each_block_once() {
         let take = || {
             let mut mine = Vec::new();
             while let Some(block) = blocks.next().unwrap() {
-                mine.push((block.seq, block.bytes));
+                mine.push((block.seq, block.text().to_vec()));
             }
             mine
         };

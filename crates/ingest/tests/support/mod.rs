@@ -63,7 +63,7 @@ pub(crate) fn text_of(path: &Path) -> Vec<u8> {
     let blocks = Blocks::new(logs[0].parts.clone(), Start::default(), Limits::default());
     let mut text = Vec::new();
     while let Some(block) = blocks.next().unwrap() {
-        text.extend_from_slice(&block.bytes);
+        text.extend_from_slice(block.text());
     }
     text
 }

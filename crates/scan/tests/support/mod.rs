@@ -271,35 +271,35 @@ pub(crate) fn read_blocks(blocks: &Blocks, start: Start, limits: Limits) -> Chec
     let mut ended = vec![true; start.part];
     let (mut part, mut offset) = (start.part, start.skip_to);
     let mut torn = false;
-    while let Some(Block { seq, bytes, damage, ends_part, after_damage, .. }) =
-        blocks.next().unwrap().inspect(|block| {
-            if block.part != part {
-                (part, offset) = (block.part, 0);
-                torn = false;
+    while let Some(block) = blocks.next().unwrap().inspect(|block| {
+        if block.part != part {
+            (part, offset) = (block.part, 0);
+            torn = false;
+        }
+        for damage in &block.damage {
+            if damage.kind == scan::DamageKind::LineTooLong && damage.offset <= block.offset {
+                offset = damage.offset + damage.bytes.unwrap();
             }
-            for damage in &block.damage {
-                if damage.kind == scan::DamageKind::LineTooLong && damage.offset <= block.offset {
-                    offset = damage.offset + damage.bytes.unwrap();
-                }
-            }
-            assert!(block.offset >= offset, "{} before {offset}", block.offset);
-            offset = block.offset + block.bytes.len() as u64;
-        })
-    {
+        }
+        assert!(block.offset >= offset, "{} before {offset}", block.offset);
+        offset = block.offset + block.text().len() as u64;
+    }) {
+        let Block { seq, ends_part, after_damage, .. } = block;
+        let (bytes, damage) = (block.text(), &block.damage);
         assert_eq!(seq, read.blocks as u64);
-        assert!(bytes.capacity() >= bytes.len() + scan::PADDING_BYTES);
+        assert!(block.allocated_bytes() >= bytes.len() + scan::PADDING_BYTES);
         assert_eq!(after_damage, torn);
         torn = damage.iter().any(|damage| damage.kind != scan::DamageKind::LineTooLong);
         assert!(ends_part || torn || bytes.ends_with(b"\n"), "block {seq} ends within a line");
-        let newlines = memchr::memchr_iter(b'\n', &bytes).count();
+        let newlines = memchr::memchr_iter(b'\n', bytes).count();
         assert!(bytes.len() <= limits.block_bytes || newlines <= 1, "block {seq} is too long");
         ended.resize(part + 1, false);
         ended[part] |= ends_part;
-        read.text.extend_from_slice(&bytes);
-        read.damage.extend(damage);
+        read.text.extend_from_slice(bytes);
+        read.damage.extend(damage.iter().cloned());
         read.blocks += 1;
-        read.bytes_longest = read.bytes_longest.max(bytes.capacity());
-        blocks.recycle(bytes);
+        read.bytes_longest = read.bytes_longest.max(block.allocated_bytes());
+        blocks.recycle(block);
     }
     Checked { read, ended }
 }
