@@ -1,7 +1,7 @@
 //! Which tracker each event that is not about a task belongs to.
 
 use serde_json::Value;
-use store::{Blobs, StageAttemptId, TextPool};
+use store::{Blobs, RowCounts, StageAttemptId, TextPool};
 
 use crate::{
     batch::Document,
@@ -35,10 +35,11 @@ pub(crate) fn apply(
     state: &mut State,
     texts: &mut TextPool,
     blobs: &mut Blobs,
+    rows: RowCounts<'_>,
 ) -> Applied {
-    jobs_and_stages(document, state, texts, blobs)
+    jobs_and_stages(document, state, texts, blobs, rows)
         .or_else(|| executors_and_blocks(document, state, texts, blobs))
-        .or_else(|| sql_and_streaming(document, state, texts, blobs))
+        .or_else(|| sql_and_streaming(document, state, texts, blobs, rows))
         .or_else(|| application(document, state, texts, blobs))
         .unwrap_or(Applied::UnknownKind)
 }
@@ -61,13 +62,14 @@ fn jobs_and_stages(
     state: &mut State,
     texts: &mut TextPool,
     blobs: &mut Blobs,
+    rows: RowCounts<'_>,
 ) -> Option<Applied> {
     let event = &document.value;
     let cx = context!(state, texts, blobs);
     let done = match document.kind.as_str() {
         "SparkListenerJobStart" => {
             // jobs outside SQL have no execution, and most no client's operation, which is not a fault
-            state.sql.job_start(event);
+            state.sql.job_start(event, rows);
             state.connect.job_start(event, cx);
             state.thrift.job_start(event, cx);
             state.stages.job_start(event, cx)
@@ -80,7 +82,10 @@ fn jobs_and_stages(
             }
             known.map(|_| ())
         }
-        "SparkListenerStageSubmitted" => state.stages.stage_submitted(event, cx),
+        "SparkListenerStageSubmitted" => {
+            state.sql.stage_submitted(event, rows);
+            state.stages.stage_submitted(event, cx)
+        }
         "SparkListenerStageCompleted" => {
             let known = state.stages.stage_completed(event, cx);
             state.executors.forget_dead(&state.stages);
@@ -140,6 +145,7 @@ fn sql_and_streaming(
     state: &mut State,
     texts: &mut TextPool,
     blobs: &mut Blobs,
+    rows: RowCounts<'_>,
 ) -> Option<Applied> {
     let event = &document.value;
     let cx = context!(state, texts, blobs);
@@ -149,7 +155,7 @@ fn sql_and_streaming(
             state.sql.started(event, cx)
         }
         "SparkListenerSQLExecutionEnd" => {
-            state.sql.ended(event, cx);
+            state.sql.ended(event, cx, rows);
             event.get("executionId").map(|_| ())
         }
         "SparkListenerSQLAdaptiveExecutionUpdate" => state.sql.adaptive_plan(event, cx),

@@ -187,8 +187,8 @@ impl<S: Sink> Replay<S> {
         *self.state.events_by_kind.entry(kind).or_default() += 1;
         self.state.n_events += 1;
         self.builder.begin_event();
-        let Builder { texts, blobs, .. } = &mut self.builder;
-        let applied = dispatch::apply(document, &mut self.state, texts, blobs);
+        let (texts, blobs, rows) = self.builder.parts();
+        let applied = dispatch::apply(document, &mut self.state, texts, blobs, rows);
         self.builder.end_event()?;
         match applied {
             Applied::Done => Ok(None),
@@ -250,7 +250,7 @@ impl<S: Sink> Replay<S> {
             executor_events,
             persisted_rdds: state.storage.finish(),
             misc_processes: state.app.processes.into_values().collect(),
-            sql_executions: state.sql.finish(),
+            sql_executions: state.sql.finish(self.builder.parts().2),
             streaming_queries: state.streaming.finish(),
             connect_sessions,
             connect_operations,

@@ -29,6 +29,20 @@ pub(crate) struct StageTasks {
     pub(crate) chunks: Vec<(u64, u64)>,
 }
 
+/// Tasks that were kept so far.
+#[derive(Clone, Copy)]
+pub struct RowCounts<'b> {
+    stages: &'b [StageTasks],
+    by_id: &'b HashMap<StageAttemptId, usize>,
+}
+
+impl RowCounts<'_> {
+    /// Of a stage attempt.
+    pub fn of(&self, id: StageAttemptId) -> u64 {
+        self.by_id.get(&id).map_or(0, |at| self.stages[*at].n_rows)
+    }
+}
+
 /// See the module.
 pub struct Builder<S: Sink> {
     pub texts: TextPool,
@@ -79,6 +93,11 @@ impl<S: Sink> Builder<S> {
             });
         }
         Ok(builder)
+    }
+
+    /// What an event is applied to, and how many rows there are so far.
+    pub fn parts(&mut self) -> (&mut TextPool, &mut Blobs, RowCounts<'_>) {
+        (&mut self.texts, &mut self.blobs, RowCounts { stages: &self.stages, by_id: &self.by_id })
     }
 
     fn stage(&mut self, id: StageAttemptId) -> usize {

@@ -10,7 +10,7 @@ use crate::{
 
 const MAGIC: &[u8; 8] = b"AFTSPARK";
 /// Raised whenever any form below or any table changes.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
 const HEADER: u64 = 16;
 /// Length of the directory (u64), checksum (u64), magic.
 const FOOTER: usize = 24;

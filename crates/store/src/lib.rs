@@ -20,14 +20,14 @@ mod text;
 mod wire;
 
 pub use blob::{Blob, Blobs};
-pub use builder::{Builder, NewTask};
+pub use builder::{Builder, NewTask, RowCounts};
 pub use chunk::{AccumulableRun, CHUNK_ROWS, Chunk, UserAccumulable};
 pub use file::{FORMAT, Sink};
 pub use gap::{Gap, GapKind, Severity};
 pub use opened::{Bytes, StageTasks, Store};
 pub use packed::Packed;
 pub use servers::*;
-pub use sql::{PlanNode, PlanRef, SqlExecution, SqlMetric, SqlPlan};
+pub use sql::{CountedTasks, PlanNode, PlanRef, SqlExecution, SqlMetric, SqlPlan};
 pub use stage_executors::StageExecutors;
 pub use streaming::*;
 pub use tables::*;

@@ -1,7 +1,7 @@
 //! SQL executions: plans as trees of nodes, and what the driver reported about them. Values that tasks reported are in
 //! the accumulable columns of the stages that ran them.
 
-use crate::{Blob, Text, record, tables::Pairs};
+use crate::{Blob, StageAttemptId, Text, record, tables::Pairs};
 
 record! {
     pub struct SqlMetric {
@@ -53,8 +53,21 @@ record! {
         pub added_metrics: Vec<Blob>,
         /// (accumulable, value) as the driver reported them, in log order.
         pub driver_updates: Vec<(i64, i64)>,
-        /// (job, succeeded); `None` while it runs.
+        /// (job, succeeded), as they came; `None` while it runs.
         pub jobs: Vec<(i32, Option<bool>)>,
         pub stages: Vec<i32>,
+        /// The tasks whose values count, stage by stage as the stages came; see [`CountedTasks`].
+        pub counted: Vec<CountedTasks>,
+    }
+
+    /// Tasks of one stage that reported values to an execution: Spark looks at a stage's last attempt only, from the
+    /// start of the last job that named the stage, and no longer than the execution runs.
+    pub struct CountedTasks {
+        pub stage: StageAttemptId,
+        /// Indices from here on are not counted.
+        pub n_indices: i32,
+        /// Rows among those of the stage attempt.
+        pub from_row: u64,
+        pub to_row: u64,
     }
 }

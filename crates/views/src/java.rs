@@ -23,6 +23,42 @@ pub(crate) fn sort_as_hash_map<T>(entries: &mut [T], n_max: u64, key: impl Fn(&T
     });
 }
 
+/// How `scala.collection.Hashing` mixes a hash.
+fn improved(hash: u32) -> u32 {
+    let mut mixed = hash.wrapping_add(!(hash << 9));
+    mixed ^= mixed >> 14;
+    mixed = mixed.wrapping_add(mixed << 4);
+    mixed ^ (mixed >> 10)
+}
+
+/// Scala's immutable sets and maps keep the order in which so many elements came.
+pub(crate) const SMALL_SET_MAX: usize = 4;
+
+/// Sorts elements as a Scala `immutable.HashSet` or `HashMap` of ints goes through them; up to [`SMALL_SET_MAX`] stay as
+/// they came.
+pub(crate) fn sort_as_hash_trie<T>(elements: &mut [T], id: impl Fn(&T) -> i32) {
+    if elements.len() <= SMALL_SET_MAX {
+        return;
+    }
+    // a path of five bits a level, from the lowest; what is alone at a level comes before what has to go deeper
+    let path = |id: i32| (improved(id as u32), id);
+    let mut paths: Vec<u32> = elements.iter().map(|e| path(id(e)).0).collect();
+    paths.sort_unstable_by_key(|path| path.reverse_bits());
+    let shared_bits = |a: u32, b: u32| (a ^ b).trailing_zeros();
+    let mut depths: hashbrown::HashMap<u32, u32> = hashbrown::HashMap::new();
+    for (at, path) in paths.iter().enumerate() {
+        let before = at.checked_sub(1).map_or(0, |b| shared_bits(paths[b], *path));
+        let after = paths.get(at + 1).map_or(0, |a| shared_bits(*a, *path));
+        depths.insert(*path, before.max(after).min(31) / 5);
+    }
+    elements.sort_by_cached_key(|element| {
+        let (path, id) = path(id(element));
+        let depth = depths.get(&path).copied().unwrap_or(0);
+        let levels = (0..=depth).map(|level| (level < depth, path >> (5 * level) & 31));
+        (levels.collect::<Vec<_>>(), id)
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,6 +67,17 @@ mod tests {
     fn hashes_are_javas() {
         assert_eq!(hash(""), 0);
         assert_eq!(hash("driver"), -1_323_526_104);
+    }
+
+    #[test]
+    fn tries_put_what_is_alone_first() {
+        // as the server gives the jobs of an execution
+        let mut ids = [18, 19, 20, 21, 22];
+        sort_as_hash_trie(&mut ids, |id| *id);
+        assert_eq!(ids, [20, 21, 22, 18, 19]);
+        let mut few = [9, 1, 5];
+        sort_as_hash_trie(&mut few, |id| *id);
+        assert_eq!(few, [9, 1, 5]);
     }
 
     #[test]

@@ -12,8 +12,11 @@ mod java;
 mod job;
 mod measure;
 mod pause;
+mod plan_graph;
 mod select;
 mod spark_text;
+mod sql;
+mod sql_metric;
 mod stage;
 mod storage;
 mod summary;
@@ -29,10 +32,13 @@ pub use environment::{EnvironmentLines, environment, resource_profiles};
 pub use error::{TaskError, task_errors};
 pub use executor::{ExecutorLine, LogUrlPattern, executors, log_urls, misc_processes};
 pub use group::{NameGroup, by_name};
-pub use job::{JobLine, SqlLine, SqlStatus, jobs, sql_executions};
+pub use job::{JobLine, jobs};
 pub use measure::{Measure, TaskStatus, Unit, task_status};
 pub use pause::{Busy, Pause, busy};
+pub use plan_graph::{PlanEdge, PlanGraph, PlanGraphNode, plan_graph};
 pub use spark_text::{spark_bytes, spark_duration};
+pub use sql::{SqlLine, SqlStatus, sql_execution, sql_executions};
+pub use sql_metric::sql_metric_texts;
 pub use stage::{
     SKEW_FLOOR_BYTES, SKEW_RATIO, SMALL_TASK_BYTES, SMALL_TASKS_PER_CORE, Scope, Skew, SmallTasks,
     StageLine, TaskTimes, attempts_of, stages,

@@ -18,6 +18,8 @@ pub(crate) struct AnswerOptions {
 
 /// See the module.
 pub(crate) struct AnswerSettings {
+    /// Whose answers are given.
+    pub(crate) api: SparkApi,
     redaction: Redaction,
     log_url: Option<LogUrlPattern>,
     log_url_of_completed_only: bool,
@@ -30,6 +32,7 @@ impl AnswerSettings {
     ) -> Result<AnswerSettings, regex::Error> {
         let pattern = options.executor_log_url.as_deref().map(LogUrlPattern::new);
         Ok(AnswerSettings {
+            api,
             redaction: Redaction::new(options.redaction_regex.as_deref(), api)?,
             log_url: pattern,
             log_url_of_completed_only: options.executor_log_url_of_completed_only,

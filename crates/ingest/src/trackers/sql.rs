@@ -1,9 +1,13 @@
 //! SQL executions: their plans, adaptive changes, driver-side metric updates, jobs and stages.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use serde_json::Value;
-use store::{PlanNode, PlanRef, SqlExecution, SqlMetric, SqlPlan, Wire, record};
+use store::{
+    CountedTasks, PlanNode, PlanRef, RowCounts, SqlExecution, SqlMetric, SqlPlan, StageAttemptId,
+    Wire, record,
+};
 
 use crate::{json, trackers::Context};
 
@@ -13,6 +17,17 @@ const PLAN_NODES_MAX: usize = 100_000;
 record! {
     pub(crate) struct Sql {
         executions: BTreeMap<i64, SqlExecution>,
+        stages: BTreeMap<i32, LiveStage>,
+    }
+
+    /// A stage of executions that run.
+    pub(crate) struct LiveStage {
+        /// The last attempt.
+        attempt: i32,
+        n_indices: i32,
+        /// The first row that counts.
+        from_row: u64,
+        executions: Vec<i64>,
     }
 }
 
@@ -44,8 +59,25 @@ impl Sql {
         Some(())
     }
 
-    pub(crate) fn ended(&mut self, event: &Value, cx: &mut Context<'_>) -> Option<()> {
-        let execution = self.executions.get_mut(&json::int(event, "executionId")?)?;
+    pub(crate) fn ended(
+        &mut self,
+        event: &Value,
+        cx: &mut Context<'_>,
+        rows: RowCounts<'_>,
+    ) -> Option<()> {
+        let id = json::int(event, "executionId")?;
+        let execution = self.executions.get_mut(&id)?;
+        if execution.ended_at_ms.is_none() {
+            execution.counted = counted(&execution.stages, &self.stages, rows);
+            for stage in &execution.stages {
+                if let Entry::Occupied(mut live) = self.stages.entry(*stage) {
+                    live.get_mut().executions.retain(|other| *other != id);
+                    if live.get().executions.is_empty() {
+                        live.remove();
+                    }
+                }
+            }
+        }
         execution.ended_at_ms = json::int(event, "time");
         execution.error = json::text(event, "errorMessage").map(|t| cx.text(t));
         cx.seen_at(execution.ended_at_ms);
@@ -77,20 +109,42 @@ impl Sql {
         Some(())
     }
 
-    pub(crate) fn job_start(&mut self, event: &Value) -> Option<()> {
+    pub(crate) fn job_start(&mut self, event: &Value, rows: RowCounts<'_>) -> Option<()> {
         let properties = event.get("Properties")?;
-        let id = json::text(properties, "spark.sql.execution.id")?.parse().ok()?;
+        let id: i64 = json::text(properties, "spark.sql.execution.id")?.parse().ok()?;
         let execution = self
             .executions
             .entry(id)
             .or_insert_with(|| SqlExecution { id, ..SqlExecution::default() });
         let job = json::int32(event, "Job ID")?;
-        execution.jobs.retain(|(known, _)| *known != job);
-        execution.jobs.push((job, None));
+        match execution.jobs.iter_mut().find(|(known, _)| *known == job) {
+            Some((_, result)) => *result = None,
+            None => execution.jobs.push((job, None)),
+        }
         for stage in json::int_list(event, "Stage IDs") {
-            if let Err(at) = execution.stages.binary_search(&stage) {
-                execution.stages.insert(at, stage);
+            let live = self.stages.entry(stage).or_default();
+            live.start(StageAttemptId { stage, attempt: 0 }, i32::MAX, rows);
+            if !live.executions.contains(&id) {
+                live.executions.push(id);
+                execution.stages.push(stage);
             }
+        }
+        for info in json::list(event, "Stage Infos") {
+            let live = json::int32(info, "Stage ID").and_then(|id| self.stages.get_mut(&id));
+            if let (Some(live), Some(n)) = (live, json::int32(info, "Number of Tasks")) {
+                live.n_indices = n;
+            }
+        }
+        Some(())
+    }
+
+    pub(crate) fn stage_submitted(&mut self, event: &Value, rows: RowCounts<'_>) -> Option<()> {
+        let info = event.get("Stage Info")?;
+        let stage = json::int32(info, "Stage ID")?;
+        let attempt = json::int32(info, "Stage Attempt ID").unwrap_or(0);
+        let live = self.stages.get_mut(&stage)?;
+        if live.attempt != attempt {
+            live.start(StageAttemptId { stage, attempt }, live.n_indices, rows);
         }
         Some(())
     }
@@ -102,9 +156,41 @@ impl Sql {
         }
     }
 
-    pub(crate) fn finish(self) -> Vec<SqlExecution> {
-        self.executions.into_values().collect()
+    pub(crate) fn finish(self, rows: RowCounts<'_>) -> Vec<SqlExecution> {
+        let Sql { executions, stages } = self;
+        let executions = executions.into_values().map(|mut execution| {
+            if execution.ended_at_ms.is_none() {
+                execution.counted = counted(&execution.stages, &stages, rows);
+            }
+            execution.stages.sort_unstable();
+            execution.stages.dedup();
+            execution
+        });
+        executions.collect()
     }
+}
+
+impl LiveStage {
+    fn start(&mut self, id: StageAttemptId, n_indices: i32, rows: RowCounts<'_>) {
+        self.attempt = id.attempt;
+        self.n_indices = n_indices;
+        self.from_row = rows.of(id);
+    }
+}
+
+/// What counts for an execution by now.
+fn counted(
+    stages: &[i32],
+    live: &BTreeMap<i32, LiveStage>,
+    rows: RowCounts<'_>,
+) -> Vec<CountedTasks> {
+    let known = stages.iter().filter_map(|stage| Some((*stage, live.get(stage)?)));
+    let counted = known.map(|(stage, live)| {
+        let stage = StageAttemptId { stage, attempt: live.attempt };
+        let LiveStage { n_indices, from_row, .. } = *live;
+        CountedTasks { stage, n_indices, from_row, to_row: rows.of(stage) }
+    });
+    counted.collect()
 }
 
 /// The form that blobs are kept in.

@@ -12,6 +12,7 @@ mod logs;
 mod params;
 mod route;
 mod sql;
+mod sql_table;
 mod stages;
 mod storage;
 mod task_shape;

@@ -8,7 +8,7 @@ use std::io;
 
 use serde::Serialize;
 use store::{EXECUTOR_METRICS, JobStatus, StageAttemptId, StageStatus, Store, TaskColumn as C};
-use views::{FIVE_NUMBERS, SqlStatus, StageLine, Summary, TaskRef};
+use views::{FIVE_NUMBERS, StageLine, Summary, TaskRef};
 
 use self::shape::{
     Accumulator, Executor, Frame, Gap, Job, Metric, Skew, SmallTasks, Sql, Stage, StageExecutor,
@@ -269,11 +269,7 @@ fn sql<'s>(store: &'s Store, line: &views::SqlLine<'s>) -> Sql<'s> {
     Sql {
         id: line.row.id,
         description: store.text(line.row.description),
-        status: match line.status {
-            SqlStatus::Running => "RUNNING",
-            SqlStatus::Completed => "COMPLETED",
-            SqlStatus::Failed => "FAILED",
-        },
+        status: line.status.name(),
         started_at_ms: line.row.started_at_ms,
         duration_ms: line.duration_ms,
         error: line.row.error.map(|t| store.text(t)).filter(|e| !e.is_empty()),
