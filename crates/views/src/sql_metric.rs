@@ -170,7 +170,7 @@ impl Values {
         self.values.push(value);
     }
 
-    /// `None` where nothing was reported, or for a kind that is not known.
+    /// `None` where nothing was reported.
     fn text(mut self, kind: &str) -> Option<String> {
         if !self.is_reported {
             return None;
@@ -186,7 +186,7 @@ impl Values {
             "timing" => spark_metric_duration,
             "nsTiming" => |ns| spark_metric_duration(ns / NS_PER_MS),
             _ if kind.starts_with(CUSTOM) => return Some("N/A".to_owned()),
-            _ => return None,
+            _ => |value| format!("[unknown] {}", spark_count(value)),
         };
         self.values.retain(|value| *value >= 0);
         let n = self.values.len() as u64 + self.n_silent;

@@ -5,7 +5,8 @@
 //! - `lastUpdated` and `lastUpdatedEpoch` of an attempt: when its log was last written on this server's disk;
 //! - `logSourceName` and `logSourceFullPath` of an attempt: where this server keeps its logs;
 //! - of what still runs when the log ends, the time until the server's clock: `duration` of a task or SQL execution with
-//!   status RUNNING, and `totalDuration` of the driver in an attempt that is not completed;
+//!   status RUNNING, `averageDuration` over SQL executions of which one is, and `totalDuration` of the driver in an attempt
+//!   that is not completed;
 //! - the server's own host and port in the description of the API that OPTIONS asks for;
 //! - the text of HTML error pages, unless asked for;
 //! - the order of an archive's entries, and of keys that are data: those of `MAPS`.
@@ -230,6 +231,9 @@ impl<'a> Walk<'a> {
         if is("status", "RUNNING") {
             keys.push("duration");
         }
+        if get(golden, "runningQueries").is_some_and(|n| n.to_string() != "0") {
+            keys.push("averageDuration");
+        }
         if is("id", "driver") && !self.is_ended {
             keys.push("totalDuration");
         }
@@ -294,6 +298,9 @@ mod tests {
         assert_eq!(places(&running(1), &running(2), how), none);
         let ended = |s| format!("{{\"status\":\"SUCCESS\",\"duration\":{s}}}");
         assert_eq!(places(&ended(1), &ended(2), how), ["$.duration"]);
+        let average = |n, s| format!("{{\"runningQueries\":{n},\"averageDuration\":{s}}}");
+        assert_eq!(places(&average(1, 1), &average(1, 2), how), none);
+        assert_eq!(places(&average(0, 1), &average(0, 2), how), ["$.averageDuration"]);
         let driver = |s| format!("{{\"id\":\"driver\",\"totalDuration\":{s}}}");
         assert_eq!(places(&driver(1), &driver(2), how), none);
         assert_eq!(places("{\"lastUpdated\":1}", "{}", how), ["$.lastUpdated"]);

@@ -130,10 +130,7 @@ fn shape<'s>(call: &Call<'s>, line: &SqlLine<'s>, wanted: &Wanted) -> Execution<
 
 fn graph(call: &Call<'_>, line: &SqlLine<'_>, plan: &store::SqlPlan) -> (Vec<Node>, Vec<Edge>) {
     let graph = views::plan_graph(plan);
-    // what Spark counts while an execution runs is not shown
-    let ended = line.row.ended_at_ms.is_some();
-    let texts = ended.then(|| views::sql_metric_texts(call.store, line.row, plan, &graph));
-    let texts = texts.unwrap_or_default();
+    let texts = views::sql_metric_texts(call.store, line.row, plan, &graph);
     let has_desc = call.settings().api >= SparkApi::V4_3;
     let nodes = graph.nodes.iter().enumerate().rev().map(|(node_id, node)| {
         let of = &plan.nodes[node.plan_node];

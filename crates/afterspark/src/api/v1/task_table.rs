@@ -24,7 +24,8 @@ struct Table<'s> {
 fn key(column: &str) -> Option<TaskKey> {
     Some(match column {
         "ID" => TaskKey::Id,
-        "Index" => TaskKey::Number(C::index),
+        // logs before Spark 3.4 do not tell the partition
+        "Index" => TaskKey::Number(C::partition_id),
         "Attempt" => TaskKey::Number(C::attempt),
         "Status" => TaskKey::Status,
         "Locality Level" => TaskKey::Text(C::locality),
