@@ -1,5 +1,6 @@
 //! What is known of one file or folder of a source.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use ingest::{Candidate, Form};
@@ -28,7 +29,7 @@ pub(crate) enum Trouble {
     /// The world refused; it may not do so the next time.
     Unreadable(String),
     /// It holds no application's log.
-    NoLog(&'static str),
+    NoLog(Cow<'static, str>),
 }
 
 /// See the module.

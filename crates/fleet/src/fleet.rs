@@ -1,14 +1,15 @@
 //! The list of applications over all sources, and the scans that keep it up to date.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, mpsc};
 
-use ingest::Candidate;
+use ingest::{Candidate, Error};
 
 use crate::attempt::{Application, Attempt, Source};
 use crate::entry::{Entry, Fingerprint, Trouble};
+use crate::index::{Index, Located};
 use crate::listing::Listing;
 use crate::look::{look, look_for_end};
 use crate::progress::{PROBLEMS_MAX, Problem, Progress};
@@ -18,6 +19,8 @@ use crate::queue::Queue;
 const STACK_BYTES: usize = 32 << 20;
 /// Applications that can be wanted at a time.
 const WANTED_MAX: usize = 256;
+/// Entries that are written to the index at a time.
+const UNSAVED_MAX: usize = 2_048;
 /// Entries that are put into the list at a time.
 const BATCH: usize = 256;
 
@@ -39,9 +42,14 @@ pub struct Fleet {
 
 #[derive(Default)]
 struct Entries {
-    known: BTreeMap<PathBuf, (usize, Entry)>,
-    /// Sources that could not be listed.
+    known: HashMap<PathBuf, (usize, Entry)>,
+    /// What could not be listed.
     failed: Vec<Problem>,
+    index: Option<Index>,
+    /// Why the index was given up.
+    index_error: Option<String>,
+    /// What the index does not have yet.
+    unsaved: Vec<Located>,
 }
 
 /// What a scan came to.
@@ -53,19 +61,44 @@ pub struct Scanned {
 }
 
 impl Fleet {
-    pub fn new(sources: Vec<Source>, n_threads: usize) -> Fleet {
-        Fleet {
-            sources: sources.into_iter().map(Arc::new).collect(),
+    /// What was known of the sources when the index in `index_dir` was last written. Without a folder, or when the index
+    /// cannot be used, nothing is known; the text says why.
+    pub fn open(
+        sources: Vec<Source>,
+        n_threads: usize,
+        index_dir: Option<&Path>,
+        now_ms: i64,
+    ) -> (Fleet, Option<String>) {
+        let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
+        let (mut entries, mut listing) = (Entries::default(), Listing::default());
+        let opened = index_dir.map(|dir| Index::open(dir, &sources, now_ms)).transpose();
+        let warning = match opened {
+            Ok(Some((index, known))) => {
+                let attempts: Vec<Arc<Attempt>> =
+                    known.iter().flat_map(|(_, _, entry)| &entry.attempts).cloned().collect();
+                listing.replace(&[], &attempts);
+                entries.index = Some(index);
+                entries.known =
+                    known.into_iter().map(|(path, at, entry)| (path, (at, entry))).collect();
+                None
+            }
+            Ok(None) => None,
+            Err(why) => Some(why),
+        };
+        let told = Progress { scanned_at_ms: None, ..entries.progress(now_ms) };
+        let fleet = Fleet {
+            sources,
             n_threads: n_threads.max(1),
-            listing: RwLock::default(),
-            entries: Mutex::default(),
+            listing: RwLock::new(listing),
+            entries: Mutex::new(entries),
+            told: Mutex::new(told),
             wanted: Mutex::default(),
             scanning: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             n_pending: AtomicUsize::new(0),
             n_scans: AtomicU64::new(0),
-            told: Mutex::default(),
-        }
+        };
+        (fleet, warning)
     }
 
     pub fn sources(&self) -> &[Arc<Source>] {
@@ -117,23 +150,25 @@ impl Fleet {
 
     /// Looks at all sources, and into what has changed, the newest first. `changed` is called whenever the list has.
     pub fn scan(&self, now_ms: i64, changed: &(dyn Fn() + Sync)) -> Scanned {
-        let mut entries = locked(&self.entries);
+        let mut all = locked(&self.entries);
+        let entries = &mut *all;
         self.scanning.store(true, Ordering::Relaxed);
-        let (todo, gone) = self.differences(&mut entries);
-        self.apply(&mut entries, &gone, Vec::new());
+        let (todo, gone) = self.differences(entries);
+        self.apply(entries, &gone, Vec::new());
         if !gone.is_empty() {
             changed();
         }
         let n_looked_at = todo.len();
-        self.work(&mut entries, todo, changed, look);
+        self.work(entries, todo, changed, look);
         let open = entries.open_ends();
         let before: HashMap<&Path, &Entry> =
             open.iter().map(|(_, candidate, entry)| (&*candidate.path, entry)).collect();
         let todo = open.iter().map(|(at, candidate, _)| (*at, candidate.clone())).collect();
-        self.work(&mut entries, todo, changed, |candidate, source| {
+        self.work(entries, todo, changed, |candidate, source| {
             let known = before.get(&*candidate.path);
             known.map_or_else(|| look(candidate, source), |known| look_for_end(known))
         });
+        entries.save(&self.sources, &[]);
         self.n_scans.fetch_add(1, Ordering::Relaxed);
         *locked(&self.told) = entries.progress(now_ms);
         self.scanning.store(false, Ordering::Relaxed);
@@ -155,6 +190,8 @@ impl Fleet {
                     let found = found.into_iter().filter(|c| seen.insert(c.path.clone()));
                     todo.extend(found.filter(|c| entries.differs(at, c)).map(|c| (at, c)));
                     entries.failed.extend(errors.iter().map(|e| problem(&source.path, e)));
+                    // a folder that cannot be looked into now may still be a log
+                    seen.extend(errors.iter().filter_map(Error::path).map(Path::to_owned));
                 }
                 Err(error) => entries.failed.push(problem(&source.path, &error)),
             }
@@ -208,10 +245,18 @@ impl Fleet {
     fn apply(&self, entries: &mut Entries, gone: &[PathBuf], come: Vec<(PathBuf, usize, Entry)>) {
         let mut before: Vec<Arc<Attempt>> = Vec::new();
         let mut after: Vec<Arc<Attempt>> = Vec::new();
+        let mut lost = Vec::new();
         for path in gone {
-            if let Some((_, entry)) = entries.known.remove(path) {
+            if let Some((at, entry)) = entries.known.remove(path) {
                 before.extend(entry.attempts);
+                lost.push((path.clone(), at));
             }
+        }
+        if entries.index.is_some() {
+            entries.unsaved.extend_from_slice(&come);
+        }
+        if !lost.is_empty() || entries.unsaved.len() >= UNSAVED_MAX {
+            entries.save(&self.sources, &lost);
         }
         for (path, at, entry) in come {
             after.extend(entry.attempts.iter().cloned());
@@ -227,6 +272,18 @@ impl Fleet {
 }
 
 impl Entries {
+    /// Brings the index up to date. When it cannot be written, it is given up: the list is then made anew after a restart.
+    fn save(&mut self, sources: &[Arc<Source>], gone: &[(PathBuf, usize)]) {
+        let unsaved = std::mem::take(&mut self.unsaved);
+        if let Some(index) = &mut self.index
+            && !(gone.is_empty() && unsaved.is_empty())
+            && let Err(error) = index.write(sources, gone, &unsaved)
+        {
+            self.index = None;
+            self.index_error = Some(error.to_string());
+        }
+    }
+
     /// Whether a candidate must be looked into.
     fn differs(&self, at: usize, candidate: &Candidate) -> bool {
         match self.known.get(&candidate.path) {
@@ -251,7 +308,11 @@ impl Entries {
     fn progress(&self, now_ms: i64) -> Progress {
         let mut progress = Progress { scanned_at_ms: Some(now_ms), ..Progress::default() };
         progress.n_unreadable = self.failed.len();
-        progress.problems = self.failed.iter().take(PROBLEMS_MAX).cloned().collect();
+        if let Some(error) = &self.index_error {
+            let what = format!("cannot be kept: {error}");
+            progress.problems.push(Problem { path: "the list of applications".to_owned(), what });
+        }
+        progress.problems.extend(self.failed.iter().take(PROBLEMS_MAX).cloned());
         let mut refused: Vec<(&Path, &str)> = Vec::new();
         self.known.iter().for_each(|(path, (_, entry))| match &entry.trouble {
             Some(Trouble::Unreadable(what)) => refused.push((path, what)),
@@ -269,7 +330,7 @@ impl Entries {
     }
 }
 
-fn problem(path: &Path, error: &ingest::Error) -> Problem {
+fn problem(path: &Path, error: &Error) -> Problem {
     Problem { path: path.display().to_string(), what: error.to_string() }
 }
 

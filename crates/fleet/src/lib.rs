@@ -5,6 +5,7 @@
 mod attempt;
 mod entry;
 mod fleet;
+mod index;
 mod listing;
 mod look;
 mod progress;

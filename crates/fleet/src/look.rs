@@ -19,7 +19,7 @@ pub(crate) fn look(candidate: &Candidate, source: &Arc<Source>) -> Entry {
     let mut entry = Entry { fingerprint, attempts: Vec::new(), trouble: None, end_is_open: false };
     let named = candidate.path == source.path;
     if let Some(why) = not_listed(candidate).filter(|_| !named) {
-        entry.trouble = Some(Trouble::NoLog(why));
+        entry.trouble = Some(Trouble::NoLog(why.into()));
         return entry;
     }
     match ingest::logs_at(&candidate.path) {
@@ -30,7 +30,7 @@ pub(crate) fn look(candidate: &Candidate, source: &Arc<Source>) -> Entry {
                 add(&mut entry, log, source, &path, in_archive);
             }
             if entry.attempts.is_empty() && entry.trouble.is_none() {
-                entry.trouble = Some(Trouble::NoLog("no application start in it"));
+                entry.trouble = Some(Trouble::NoLog("no application start in it".into()));
             }
         }
         Err(error) => entry.trouble = Some(trouble(&error)),
@@ -74,7 +74,9 @@ fn not_listed(candidate: &Candidate) -> Option<&'static str> {
 
 fn trouble(error: &Error) -> Trouble {
     match error {
-        Error::Nothing { .. } | Error::NotAFile { .. } => Trouble::NoLog("no event log in it"),
+        Error::Nothing { .. } | Error::NotAFile { .. } => {
+            Trouble::NoLog("no event log in it".into())
+        }
         error => Trouble::Unreadable(error.to_string()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub enum Error {
@@ -21,6 +21,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// The file or folder that it is about, where it is about one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Error::Scan(error) => Some(error.path()),
+            Error::NotAFile { path } | Error::List { path, .. } | Error::Nothing { path } => {
+                Some(path)
+            }
+            Error::Write { .. } | Error::Thread { .. } => None,
+        }
+    }
+
     /// What the user can do about it, when there is something.
     pub fn hint(&self) -> Option<&'static str> {
         match self {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub enum Error {
@@ -15,6 +15,13 @@ pub enum Error {
 }
 
 impl Error {
+    /// The file that it is about.
+    pub fn path(&self) -> &Path {
+        match self {
+            Error::Open { path, .. } | Error::Read { path, .. } | Error::Zip { path, .. } => path,
+        }
+    }
+
     /// What the user can do about it, when there is something.
     pub fn hint(&self) -> Option<&'static str> {
         match self {

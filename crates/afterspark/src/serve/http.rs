@@ -71,7 +71,10 @@ pub(crate) fn run(
         let metrics = server.clone();
         let after_scan = move |took| metrics.answers.metrics().scan_took(took);
         library.watch().start(options.interval, after_scan)?;
-        library.watch().first_scan(FIRST_SCAN_MAX).await;
+        // what was known at the last time is answered at once
+        if library.progress().n_logs == 0 {
+            library.watch().first_scan(FIRST_SCAN_MAX).await;
+        }
         ready(listener.local_addr()?);
         let graceful = GracefulShutdown::new();
         tokio::select! {

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use crate::api::v1::SparkApi;
 
+pub(crate) use clock::now_ms;
 pub(crate) use http::run;
 pub(crate) use library::{Application, Attempt, Library};
 pub(crate) use requests::LogForm;

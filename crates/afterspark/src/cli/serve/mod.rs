@@ -109,8 +109,13 @@ impl Serve {
         tell(&properties);
         let n_threads = settings::n_threads();
         let memory = Memory::of(self.memory.unwrap_or_else(settings::memory_bytes), n_threads);
-        let cache = Cache::new(self.cache_dir.clone().or_else(settings::cache_dir));
-        let fleet = Fleet::new(sources, n_threads);
+        let cache_dir = self.cache_dir.clone().or_else(settings::cache_dir);
+        let now_ms = serve::now_ms();
+        let (fleet, warning) = Fleet::open(sources, n_threads, cache_dir.as_deref(), now_ms);
+        if let Some(warning) = warning {
+            complain(&warning, Some("give another place with --cache-dir DIR"));
+        }
+        let cache = Cache::new(cache_dir);
         let answers = self.answer_settings(&properties)?;
         let library = Library::new(fleet, cache, memory, answers);
         let address = SocketAddr::new(self.bind, port);
