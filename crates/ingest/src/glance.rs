@@ -25,6 +25,8 @@ const TAIL_BYTES: u64 = 1 << 20;
 const FRAMES_BYTES: u64 = 256 << 10;
 /// Frames that are tried, from the last one back.
 const FRAMES_TRIED: usize = 16;
+/// A compressed file that is no longer is read once, and not once for each end.
+const ONCE_BYTES_MAX: u64 = 256 << 10;
 /// A file that can only be read from its beginning is read whole when it is stored in no more than this.
 const WHOLE_BYTES_MAX: u64 = 16 << 20;
 
@@ -60,11 +62,41 @@ pub enum Ended {
 
 /// Looks at a log's beginning and end.
 pub fn glance(log: &Log) -> Result<Glance, Error> {
+    if let [only] = &log.parts[..]
+        && only.size_bytes() <= ONCE_BYTES_MAX
+        && codec_of(only)? != Codec::Plain
+    {
+        return glance_at_all(only);
+    }
     let mut glance = glance_at_start(log)?;
     if let Some(last) = log.parts.last() {
         glance_at_end(last, &mut glance, WHOLE_BYTES_MAX)?;
     }
     Ok(glance)
+}
+
+/// Looks at all of a short file, once.
+fn glance_at_all(part: &Arc<dyn Part>) -> Result<Glance, Error> {
+    let mut glance = Glance { ended: Ended::No, ..Glance::default() };
+    let mut searching = true;
+    let blocks = Blocks::new(vec![part.clone()], Start::default(), limits());
+    while let Some(block) = blocks.next()? {
+        searching = searching
+            && !at_start(block.text(), true, &mut glance)
+            && block.offset <= HEAD_SEARCHED_BYTES;
+        look_for_end(block.text(), &mut glance);
+        blocks.recycle(block);
+    }
+    Ok(glance)
+}
+
+fn look_for_end(text: &[u8], glance: &mut Glance) {
+    // searching forward is much the faster where there is nothing to find
+    if memchr::memmem::find(text, END).is_some()
+        && let Some((end, _)) = event(text, END, true, Direction::Backward)
+    {
+        note_end(&end, glance);
+    }
 }
 
 /// Looks at a log's beginning only: whether it ended is unknown.
@@ -244,9 +276,7 @@ fn end_after(part: &Arc<dyn Part>, stored_offset: u64, glance: &mut Glance) -> R
     let blocks = Blocks::new(vec![part.clone()], start, limits());
     glance.ended = Ended::No;
     while let Some(block) = blocks.next()? {
-        if let Some((end, _)) = event(block.text(), END, true, Direction::Backward) {
-            note_end(&end, glance);
-        }
+        look_for_end(block.text(), glance);
         blocks.recycle(block);
     }
     Ok(())

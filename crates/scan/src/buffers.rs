@@ -8,6 +8,8 @@ use crate::limits::PADDING_BYTES;
 const BLOCK_BUFFERS_MAX: usize = 32;
 /// For runs of frames; these are large.
 const RUN_BUFFERS_MAX: usize = 4;
+/// A run of less comes from a short log, or is its first.
+const RUN_BYTES_MIN: usize = 2 << 20;
 
 /// Used buffers. What they hold is of no meaning.
 #[derive(Default)]
@@ -42,7 +44,11 @@ impl Buffers {
     /// `len` bytes or more. What is not touched of them costs no memory.
     pub(crate) fn for_run(&self, len: usize) -> Vec<u8> {
         let spare = locked(&self.runs).pop().unwrap_or_default();
-        if spare.len() >= len { spare } else { vec![0; len.next_power_of_two()] }
+        if spare.len() >= len {
+            return spare;
+        }
+        // in large steps, so that the next one fits too
+        vec![0; if len < RUN_BYTES_MIN { len } else { len.next_power_of_two() }]
     }
 
     pub(crate) fn give_back_block(&self, bytes: Vec<u8>) {

@@ -73,7 +73,7 @@ pub(crate) fn open_text(
         let codec = codec_of(part)?;
         let stored = Stored::open(part, stored_offset, limits, Arc::clone(progress))?;
         let taken = stored.taken();
-        let input = Input::new(Box::new(stored), true);
+        let input = Input::of_stored(stored);
         if codec == Codec::Plain {
             return Ok(Text { layer: Plain(input), restart: Restart::Anywhere });
         }
@@ -83,7 +83,7 @@ pub(crate) fn open_text(
     }
     let stored = Stored::open(part, 0, limits, Arc::clone(progress))?;
     let taken = stored.taken();
-    let mut input = Input::new(Box::new(stored), true);
+    let mut input = Input::of_stored(stored);
     let mut restart = Restart::Anywhere;
     for _ in 0..CODEC_DEPTH_MAX {
         let codec = Codec::detect(input.need(HEAD_BYTES)?);
@@ -100,7 +100,7 @@ pub(crate) fn open_text(
 fn codec_of(part: &dyn Part) -> Result<Codec, Error> {
     let unlimited = Limits { expansion_ratio_max: u64::MAX, ..Limits::default() };
     let stored = Stored::open(part, 0, unlimited, Arc::default())?;
-    let mut input = Input::new(Box::new(stored), true);
+    let mut input = Input::of_stored(stored);
     Ok(Codec::detect(input.need(HEAD_BYTES)?))
 }
 

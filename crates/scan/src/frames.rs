@@ -95,7 +95,7 @@ impl Frames {
             return Ok(None);
         }
         let stored = Stored::open(part, from.stored_offset, limits, Arc::clone(progress))?;
-        Ok(Some(Frames { input: Input::new(Box::new(stored), true), from, n_blocks_max }))
+        Ok(Some(Frames { input: Input::of_stored(stored), from, n_blocks_max }))
     }
 
     pub(crate) fn next(&mut self) -> Result<Step, Error> {
@@ -151,13 +151,18 @@ impl Frames {
 impl Run {
     /// How long a buffer its text needs.
     pub(crate) fn buffer_bytes(&self) -> usize {
-        FRONT_BYTES + self.plain_bytes_max + PADDING_BYTES
+        self.front_bytes() + self.plain_bytes_max + PADDING_BYTES
+    }
+
+    /// No half line precedes the first run of a part.
+    fn front_bytes(&self) -> usize {
+        if self.from.begins_at.is_some() { 0 } else { FRONT_BYTES }
     }
 
     /// `buffer` is at least [`Run::buffer_bytes`] long.
     pub(crate) fn unpack(self, with: &mut Decompressor<'_>, mut buffer: Vec<u8>) -> Unpacked {
+        let begin = self.front_bytes();
         let Run { from, ends_part, packed, frames, plain_bytes_max } = self;
-        let begin = FRONT_BYTES;
         let (mut end, mut at) = (begin, 0);
         let mut borders = Vec::with_capacity(frames.len());
         let mut failed = false;

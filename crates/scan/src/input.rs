@@ -1,7 +1,7 @@
 //! A window over the layer below, in which a decoder looks ahead, and back after damage.
 
-use crate::Error;
-use crate::layer::{Border, Got, Hole, Layer};
+use crate::layer::{Border, Got, Hole, Layer, Stored};
+use crate::{Error, HEAD_BYTES};
 
 const FIRST_BYTES: usize = 256 << 10;
 
@@ -26,11 +26,23 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn new(below: Box<dyn Layer>, lowest: bool) -> Input {
+        Input::holding(below, lowest, FIRST_BYTES)
+    }
+
+    /// Over a file; of a short one, all that is to come is held at once.
+    pub(crate) fn of_stored(stored: Stored) -> Input {
+        let bytes = usize::try_from(stored.left_bytes()).unwrap_or(FIRST_BYTES);
+        // one more, to see the end
+        let bytes = bytes.saturating_add(1).clamp(HEAD_BYTES, FIRST_BYTES);
+        Input::holding(Box::new(stored), true, bytes)
+    }
+
+    fn holding(below: Box<dyn Layer>, lowest: bool, first_bytes: usize) -> Input {
         let begin = below.stored_offset();
         Input {
             below,
             lowest,
-            buf: vec![0; FIRST_BYTES],
+            buf: vec![0; first_bytes],
             mark: 0,
             pos: 0,
             end: 0,

@@ -83,6 +83,11 @@ impl Stored {
         Arc::clone(&self.taken)
     }
 
+    /// What reading on is expected to yield.
+    pub(crate) fn left_bytes(&self) -> u64 {
+        self.readable_bytes.saturating_sub(self.begin + self.read_bytes)
+    }
+
     fn count(&mut self, bytes: usize) {
         let before = self.as_stored(self.read_bytes);
         self.read_bytes += bytes as u64;
