@@ -1,44 +1,66 @@
 //! Values at some ranks of many, without sorting them all.
 
-/// Buckets that values are counted into: their counts fit a core's second-level cache.
-const N_BUCKETS: usize = 1 << 16;
+/// Buckets that values are counted into: their counts fit a core's first-level cache.
+const BUCKET_BITS: u32 = 12;
+const N_BUCKETS: usize = 1 << BUCKET_BITS;
 
-/// The values that would stand at `ranks` (each below `values.len()`) if the values were sorted.
+/// The values that would stand at `ranks` (each below `values.len()`) if the values were sorted. Goes through them three
+/// times, and again through those near a rank where many are.
 pub(crate) fn at_ranks(values: &[i64], ranks: &[usize]) -> Vec<i64> {
-    let (Some(low), Some(high)) = (values.iter().min(), values.iter().max()) else {
-        return Vec::new();
-    };
-    let (low, span) = (*low, high.wrapping_sub(*low) as u64);
+    let Some((low, high)) = extremes(values) else { return Vec::new() };
+    let span = high.wrapping_sub(low) as u64;
     if span == 0 {
         return vec![low; ranks.len()];
     }
-    if values.len() < N_BUCKETS / 8 {
+    if values.len() < N_BUCKETS {
         let mut sorted = values.to_vec();
         sorted.sort_unstable();
         return ranks.iter().map(|rank| sorted[*rank]).collect();
     }
-    let shift = (u64::BITS - span.leading_zeros()).saturating_sub(N_BUCKETS.ilog2());
-    let bucket_of = |value: i64| (value.wrapping_sub(low) as u64 >> shift) as usize;
-    let mut n_in = vec![0_usize; N_BUCKETS];
+    let shift = (u64::BITS - span.leading_zeros()).saturating_sub(BUCKET_BITS);
+    let bucket_of = |value: i64| (value.wrapping_sub(low) as u64 >> shift) as usize % N_BUCKETS;
+    let mut n_before = vec![0_usize; N_BUCKETS + 1];
     for value in values {
-        n_in[bucket_of(*value)] += 1;
+        n_before[bucket_of(*value) + 1] += 1;
     }
-    let mut opened: Option<(usize, Vec<i64>)> = None;
-    let mut at = |rank: usize| {
-        let (mut bucket, mut before) = (0, 0);
-        while before + n_in[bucket] <= rank {
-            before += n_in[bucket];
-            bucket += 1;
+    for at in 0..N_BUCKETS {
+        n_before[at + 1] += n_before[at];
+    }
+    // buckets that hold a rank
+    let bucket_at = |rank: usize| n_before.partition_point(|n| *n <= rank) - 1;
+    let mut opened: Vec<usize> = ranks.iter().map(|rank| bucket_at(*rank)).collect();
+    opened.sort_unstable();
+    opened.dedup();
+    let mut slots = vec![usize::MAX; N_BUCKETS];
+    let mut within: Vec<Vec<i64>> = Vec::with_capacity(opened.len());
+    for (slot, bucket) in opened.iter().enumerate() {
+        slots[*bucket] = slot;
+        within.push(Vec::with_capacity(n_before[bucket + 1] - n_before[*bucket]));
+    }
+    for value in values {
+        if let Some(within) = within.get_mut(slots[bucket_of(*value)]) {
+            within.push(*value);
         }
-        if opened.as_ref().is_none_or(|(known, _)| *known != bucket) {
-            let mut within: Vec<i64> =
-                values.iter().copied().filter(|value| bucket_of(*value) == bucket).collect();
-            within.sort_unstable();
-            opened = Some((bucket, within));
+    }
+    let mut found = vec![low; ranks.len()];
+    for (bucket, within) in opened.iter().zip(&within) {
+        let of = |rank: usize| rank.checked_sub(n_before[*bucket]).filter(|r| *r < within.len());
+        let (places, inner): (Vec<usize>, Vec<usize>) =
+            ranks.iter().enumerate().filter_map(|(at, rank)| Some((at, of(*rank)?))).unzip();
+        for (at, value) in places.into_iter().zip(at_ranks(within, &inner)) {
+            found[at] = value;
         }
-        opened.as_ref().map_or(low, |(_, within)| within[rank - before])
-    };
-    ranks.iter().map(|rank| at(*rank)).collect()
+    }
+    found
+}
+
+fn extremes(values: &[i64]) -> Option<(i64, i64)> {
+    let first = *values.first()?;
+    Some(
+        values
+            .iter()
+            .fold((first, first), |(low, high), value| (low.min(*value), high.max(*value))),
+    )
 }
 
 #[cfg(test)]

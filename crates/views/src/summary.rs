@@ -140,7 +140,7 @@ pub fn spark_quantiles(
     let now_ms = crate::app::last_event_at_ms(store);
     let of = |measure: Measure| {
         let all = measure.values(&tasks, now_ms);
-        let values = spark_values(measure, &all, &rows);
+        let values = spark_values(measure, all, &rows);
         let stops = scanned(quantiles, n_tasks, values.len());
         let ranks: Vec<usize> = stops.iter().flatten().copied().collect();
         let mut found = select::at_ranks(&values, &ranks).into_iter();
@@ -151,7 +151,10 @@ pub fn spark_quantiles(
 }
 
 /// The values of the index that Spark's server scans for a measure.
-fn spark_values(measure: Measure, all: &[i64], rows: &Rows) -> Vec<i64> {
+fn spark_values(measure: Measure, all: Vec<i64>, rows: &Rows) -> Vec<i64> {
+    if rows.successful.len() == all.len() {
+        return all;
+    }
     let of = |rows: &[u32]| rows.iter().map(|row| all[*row as usize]).collect::<Vec<i64>>();
     if !measure.mixes_failed() {
         return of(&rows.successful);
@@ -184,7 +187,7 @@ pub(crate) fn summary(
     let own = pick(&values);
     let mixed = measure.mixes_failed() && (rows.ended.len() > n || !rows.running.is_empty());
     let as_spark = mixed.then(|| {
-        let mut values = spark_values(measure, &all, rows);
+        let mut values = spark_values(measure, all.clone(), rows);
         values.sort_unstable();
         pick(&values)
     });
