@@ -1,8 +1,8 @@
-//! What clients of Spark Connect and of the Thrift server had done, for reading.
+//! What clients of Spark Connect had done, for reading.
 
 use store::{ConnectOperation, ConnectSession, Store, java_order};
 
-use crate::app;
+use crate::span::{page, span_ms};
 
 /// A session of a Connect client, for reading.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,18 +22,6 @@ pub struct ConnectOperationLine<'s> {
     pub duration_ms: i64,
     /// Until it had its result, or failed to.
     pub execution_ms: i64,
-}
-
-/// `limit` of them from `offset` on.
-fn page<T>(rows: &[T], offset: usize, limit: usize) -> &[T] {
-    let rest = rows.get(offset..).unwrap_or_default();
-    rest.get(..limit).unwrap_or(rest)
-}
-
-/// From `started_at_ms` to `ended_at_ms`, or to the last event of the log.
-fn span_ms(store: &Store, started_at_ms: i64, ended_at_ms: Option<i64>) -> i64 {
-    let end = ended_at_ms.unwrap_or_else(|| app::last_event_at_ms(store));
-    end.wrapping_sub(started_at_ms)
 }
 
 fn session_line<'s>(store: &'s Store, row: &'s ConnectSession) -> ConnectSessionLine<'s> {

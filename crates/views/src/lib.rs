@@ -14,14 +14,17 @@ mod measure;
 mod pause;
 mod plan_graph;
 mod select;
+mod span;
 mod spark_text;
 mod sql;
 mod sql_metric;
 mod stage;
 mod storage;
+mod streaming;
 mod summary;
 mod task;
 mod task_order;
+mod thrift;
 
 pub use app::{AppSummary, GapLine, app_summary, cores_max, gaps, last_event_at_ms};
 pub use connect::{
@@ -44,8 +47,10 @@ pub use stage::{
     StageLine, TaskTimes, attempts_of, stages,
 };
 pub use storage::{cached_rdds, level_text, partition_level, persisted_rdd, rdd_shares};
+pub use streaming::{StreamingQueryLine, streaming_progress, streaming_queries, streaming_query};
 pub use summary::{FIVE_NUMBERS, SparkQuantiles, Summary, TaskRef, spark_quantiles, summaries};
 pub use task::{
     TaskAccumulable, TaskLine, TaskQuery, executor_log_pairs, n_tasks_of, tasks, visit_tasks,
 };
 pub use task_order::TaskKey;
+pub use thrift::{ThriftSessionLine, ThriftStatementLine, thrift_sessions, thrift_statements};

@@ -5,6 +5,7 @@ mod answer;
 mod base64;
 mod date;
 mod json;
+pub(crate) mod own;
 mod redaction;
 mod request;
 mod settings;

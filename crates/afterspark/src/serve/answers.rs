@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::{Compression, write::GzEncoder};
 use hyper::StatusCode;
+use store::Store;
 
 use super::metrics::{Metrics, Now};
 use super::shelf::NoStore;
-use super::{Library, clock};
-use crate::api::{Answer, BadPath, Body, Request, v1};
+use super::{Attempt, Library, clock};
+use crate::api::{Answer, BadPath, Body, Handled, Request, own, v1};
 
 /// Shorter answers are sent as they are.
 const PACKED_BYTES_MIN: usize = 2 << 10;
@@ -62,6 +63,7 @@ impl Answers {
         let reads = matches!(request.method.as_str(), "GET" | "HEAD");
         match segments.as_slice() {
             ["api", "v1", path @ ..] => self.spark(request, path).await,
+            ["api", "afterspark", "v1", path @ ..] => self.own(request, path).await,
             ["api"] if !request.path.ends_with('/') => {
                 ("other".into(), Answer::empty(301).with_header("location", "/api/"))
             }
@@ -109,6 +111,60 @@ impl Answers {
         (endpoint, answer)
     }
 
+    async fn own(&self, request: &Arc<Request>, path: &[&str]) -> (Cow<'static, str>, Answer) {
+        let (endpoint, plan) = own::plan(request, path);
+        let library = self.library.clone();
+        let answer = match plan {
+            own::Plan::Now(answer) => answer,
+            own::Plan::Server(handler) => {
+                let answer = move || handler(&library).unwrap_or_else(|no| no);
+                self.working(request, answer).await
+            }
+            own::Plan::Below(below) => self.own_below(request, below).await,
+        };
+        (endpoint.into(), answer)
+    }
+
+    async fn own_below(&self, request: &Arc<Request>, below: own::Below) -> Answer {
+        let library = self.library.clone();
+        let own::Below { app, attempt: attempt_id, handler, ids } = below;
+        library.look_for(&app).await;
+        let Some(attempt) = library.find_or_latest(&app, attempt_id.as_deref()) else {
+            let name = v1::name_of(&app, attempt_id.as_deref());
+            return own::refusal(404, &format!("no such application: {name}"));
+        };
+        let unreadable = |what: &str| {
+            let name = v1::name_of(&attempt.app_id, attempt.attempt_id.as_deref());
+            own::refusal(500, &format!("cannot read the log of {name}: {what}"))
+        };
+        let store = match library.open(&attempt).await {
+            Ok(store) => store,
+            Err(NoStore::Gone) => return own::refusal(404, "the log is gone"),
+            Err(NoStore::Failed(error)) => return unreadable(&error.to_string()),
+            Err(NoStore::Bug) => return unreadable("stopped by a bug"),
+        };
+        self.handled(request, attempt.clone(), store, ids, handler).await
+    }
+
+    /// What a handler answers about an attempt.
+    async fn handled(
+        &self,
+        request: &Arc<Request>,
+        attempt: Arc<Attempt>,
+        store: Arc<Store>,
+        ids: Vec<String>,
+        handler: fn(&v1::Call<'_>) -> Handled,
+    ) -> Answer {
+        let (library, asked) = (self.library.clone(), request.clone());
+        let answer = move || {
+            let ids = ids.iter().map(String::as_str).collect();
+            let (library, attempt, store) = (&*library, &*attempt, &*store);
+            let call = v1::Call { library, attempt, store, ids, request: &asked };
+            handler(&call).unwrap_or_else(|no| no)
+        };
+        self.working(request, answer).await
+    }
+
     async fn below(&self, request: &Arc<Request>, below: v1::Below) -> Answer {
         let library = self.library.clone();
         let v1::Below { app, attempt: attempt_id, handler, ids, .. } = below;
@@ -122,14 +178,7 @@ impl Answers {
             Err(NoStore::Failed(error)) => return v1::unreadable(&attempt, &error.to_string()),
             Err(NoStore::Bug) => return v1::unreadable(&attempt, "stopped by a bug"),
         };
-        let asked = request.clone();
-        let answer = move || {
-            let ids = ids.iter().map(String::as_str).collect();
-            let (library, attempt, store) = (&*library, &*attempt, &*store);
-            let call = v1::Call { library, attempt, store, ids, request: &asked };
-            handler(&call).unwrap_or_else(|no| no)
-        };
-        self.working(request, answer).await
+        self.handled(request, attempt, store, ids, handler).await
     }
 
     /// Answers on a thread that may be busy for a while. A panic ends this request only.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fleet::{Fleet, Progress};
+use fleet::{Fleet, Progress, Source};
 use store::Store;
 
 pub(crate) use fleet::{Application, Attempt};
@@ -56,6 +56,19 @@ impl Library {
     /// An attempt by its ids; one with an attempt id is not found without it.
     pub(crate) fn find(&self, app: &str, attempt: Option<&str>) -> Option<Arc<Attempt>> {
         self.fleet.application(app)?.attempt(attempt).cloned()
+    }
+
+    /// An attempt by its ids; without the attempt's, the latest.
+    pub(crate) fn find_or_latest(&self, app: &str, attempt: Option<&str>) -> Option<Arc<Attempt>> {
+        let application = self.fleet.application(app)?;
+        match attempt {
+            None => application.attempts.first().cloned(),
+            id => application.attempt(id).cloned(),
+        }
+    }
+
+    pub(crate) fn sources(&self) -> &[Arc<Source>] {
+        self.fleet.sources()
     }
 
     /// How far scans have come, and what they could not read.
