@@ -11,8 +11,8 @@ examples/logs. The clients:
   mcp     every tool of the package mcp-apache-spark-history-server; it needs Python 3.12, which --python may name
 
 The packages are installed into virtual environments below $LAB/clients (default ./lab-work/clients) when they are not
-there. What a client says is compared after taking out what depends on server and clock: see NEUTRAL. Exit status 1 when
-anything else differs.
+there. What a client says is compared after taking out what depends on server and clock: see NEUTRAL. In JSON, the order
+of keys that are data does not count: see MAPS. Exit status 1 when anything else differs.
 """
 import argparse
 import json
@@ -33,6 +33,9 @@ NEUTRAL = [
     # headers within a message, with the time and the name of the server program
     (r"HTTPHeaderDict\(\{.*?\}\)", "HEADERS"),
 ]
+MAPS = {"tasks", "executorSummary", "executor_summary", "killedTasksSummary", "killed_tasks_summary", "executorLogs",
+        "executor_logs", "attributes", "resources", "executorResources", "executor_resources", "taskResources",
+        "task_resources", "modifiedConfigs", "modified_configs"}
 
 
 def environment(name, python):
@@ -54,7 +57,33 @@ def run(python, script, url):
     return done.stdout
 
 
+def in_order(value):
+    """Objects whose keys are data, sorted: the real server sends them in the order of its hash tables."""
+    if isinstance(value, list):
+        return [in_order(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {k: dict(sorted(in_order(v).items())) if k in MAPS and isinstance(v, dict) else in_order(v)
+            for k, v in value.items()}
+
+
+def sorted_json(text):
+    """JSON values in a row, each written anew; a text for people as it is."""
+    out, at, decoder = [], 0, json.JSONDecoder()
+    try:
+        while text[at:].strip():
+            at += len(text[at:]) - len(text[at:].lstrip())
+            value, at = decoder.raw_decode(text, at)
+            out.append(json.dumps(in_order(value), indent=2))
+    except ValueError:
+        return text
+    return "\n".join(out)
+
+
 def neutral(text):
+    # the first line says how it went
+    how, newline, said = text.partition("\n")
+    text = how + newline + sorted_json(said)
     for pattern, instead in NEUTRAL:
         text = re.sub(pattern, instead, text)
     return text

@@ -1,6 +1,6 @@
 //! A log into a store: blocks are unpacked, read and applied side by side.
 //!
-//! Every worker does the same: takes the next block (unpacking happens under a lock in there), reads its lines into a
+//! Every worker does the same: takes the next block (unpacking happens in there), reads its lines into a
 //! batch, and hands the batch over: whoever finds nobody applying applies all that is next in order, the others go on.
 //! So unpacking, reading and applying overlap on any number of threads, only a few blocks and batches a thread are in
 //! memory, and the order of events is that of the log.
