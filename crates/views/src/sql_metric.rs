@@ -87,10 +87,11 @@ impl<'s> CountedStage<'s> {
         let flags = tasks.column(C::flags);
         let mut stage =
             CountedStage { counted, tasks, indices, ignored: HashSet::new(), has_retries: false };
-        let (mut seen, mut done) = (HashSet::new(), HashSet::new());
+        let n_rows = stage.rows().len();
+        let (mut seen, mut done) = (Indices::for_rows(n_rows), Indices::for_rows(n_rows));
         for row in stage.rows() {
             let index = stage.indices[row];
-            if !(0..i64::from(counted.n_indices)).contains(&index) || done.contains(&index) {
+            if !(0..i64::from(counted.n_indices)).contains(&index) || done.contains(index) {
                 stage.ignored.insert(row);
                 continue;
             }
@@ -105,6 +106,31 @@ impl<'s> CountedStage<'s> {
     fn rows(&self) -> std::ops::Range<usize> {
         let bounded = |row: u64| usize::try_from(row).unwrap_or(usize::MAX).min(self.indices.len());
         bounded(self.counted.from_row)..bounded(self.counted.to_row)
+    }
+}
+
+/// Task indices of a stage, none below 0: mostly all from 0 on, but a log may say anything.
+struct Indices {
+    low: Vec<bool>,
+    high: HashSet<i64>,
+}
+
+impl Indices {
+    fn for_rows(n_rows: usize) -> Indices {
+        Indices { low: vec![false; n_rows.saturating_mul(2)], high: HashSet::new() }
+    }
+
+    fn contains(&self, index: i64) -> bool {
+        let low = usize::try_from(index).ok().and_then(|at| self.low.get(at));
+        low.copied().unwrap_or_else(|| self.high.contains(&index))
+    }
+
+    /// Whether it is new.
+    fn insert(&mut self, index: i64) -> bool {
+        match usize::try_from(index).ok().and_then(|at| self.low.get_mut(at)) {
+            Some(known) => !std::mem::replace(known, true),
+            None => self.high.insert(index),
+        }
     }
 }
 
