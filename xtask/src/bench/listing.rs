@@ -19,6 +19,8 @@ use super::section;
 use crate::{Outcome, manylogs};
 
 const FIRST: usize = 100;
+/// Times the first page is asked for when all are listed.
+const N_PAGES: usize = 20;
 const POLL: Duration = Duration::from_millis(50);
 /// After an answer of some length, a server is left alone so many times as long.
 const REST: u32 = 4;
@@ -64,6 +66,8 @@ struct Run {
     /// Until the newest hundred are answered, and until all are.
     first_s: f64,
     all_s: f64,
+    /// What the newest hundred take when all are listed: the slowest of some answers.
+    page_s: f64,
     cpu_s: f64,
     peak_bytes: u64,
     held_bytes: u64,
@@ -149,10 +153,11 @@ fn measure(
             && listed.iter().all(|id| all.contains(id))
     };
     let all_s = wait(&server, "", started, limit, is_all)?;
+    let page_s = page_seconds(&server)?;
     let used = usage(server.pid());
     server.stop()?;
     let (cpu_s, peak_bytes, held_bytes) = (used.cpu_s, used.peak_bytes, used.held_bytes);
-    Ok(Run { n_logs, who, first_s, all_s, cpu_s, peak_bytes, held_bytes })
+    Ok(Run { n_logs, who, first_s, all_s, page_s, cpu_s, peak_bytes, held_bytes })
 }
 
 /// Asks for applications until the answer is right; the seconds since the start.
@@ -183,13 +188,24 @@ fn wait(
     Err(format!("{} lists only {n_listed} applications", server.base_url).into())
 }
 
+fn page_seconds(server: &Server) -> Outcome<f64> {
+    let mut client = server.client()?;
+    let mut slowest_s = 0.0_f64;
+    for _ in 0..N_PAGES {
+        let asked = Instant::now();
+        client.get(&format!("/api/v1/applications?limit={FIRST}"))?;
+        slowest_s = slowest_s.max(asked.elapsed().as_secs_f64());
+    }
+    Ok(slowest_s)
+}
+
 fn record(folder: &Path, options: &Options, machine: &Machine, runs: &[Run]) -> Outcome<()> {
     let mut lines = vec![json!({
         "machine": machine.as_json(), "log": options.log.display().to_string(), "heap": options.heap,
     })];
     lines.extend(runs.iter().map(|run| {
         json!({
-            "who": run.who, "logs": run.n_logs, "first_s": run.first_s, "all_s": run.all_s,
+            "who": run.who, "logs": run.n_logs, "first_s": run.first_s, "all_s": run.all_s, "page_s": run.page_s,
             "cpu_s": run.cpu_s, "peak_bytes": run.peak_bytes, "held_bytes": run.held_bytes,
         })
     }));
@@ -201,11 +217,11 @@ fn page(options: &Options, machine: &Machine, runs: &[Run], folder: &Path) -> St
         "{heading}\n\n\
          A folder of small applications, copies of `{log}` under their own ids and times, each a zstd file.\n\
          From the start of the process until `/api/v1/applications?limit={FIRST}` answers with the newest, and until \
-         `/api/v1/applications` lists them all.\n\
+         `/api/v1/applications` lists them all. Then the newest {FIRST} are asked for again: the slowest of {N_PAGES} answers.\n\
          Measured on {date} on the machine above, {afterspark} (commit {commit}) and Spark {spark} with heap {heap}, one run \
          each; raw numbers in `{folder}/listing.jsonl`.\n\n\
-         | logs | what | seconds to the newest {FIRST} | seconds to all | processor seconds | peak memory | memory held then |\n\
-         | --- | --- | --- | --- | --- | --- | --- |\n",
+         | logs | what | seconds to the newest {FIRST} | seconds to all | newest {FIRST} then | processor seconds | peak memory | memory held then |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- |\n",
         heading = section::LISTING,
         log = options.log.display(),
         date = machine.date,
@@ -223,6 +239,7 @@ fn page(options: &Options, machine: &Machine, runs: &[Run], folder: &Path) -> St
                 run.who.to_owned(),
                 seconds(run.first_s),
                 seconds(run.all_s),
+                seconds(run.page_s),
                 seconds(run.cpu_s),
                 bytes(run.peak_bytes),
                 bytes(run.held_bytes),
