@@ -4,6 +4,7 @@
 mod api;
 mod cache;
 mod cli;
+mod pages;
 mod progress;
 mod report;
 mod serve;

@@ -20,7 +20,7 @@ impl Golden {
         let mut by_path = BTreeMap::new();
         for record in Recording::load(path)?.records {
             match record.content {
-                Content::Json(body) if record.status == 200 && !record.path.contains('?') => {
+                Content::Json(body) if record.status == 200 => {
                     by_path.insert(below_attempt(&record.path), body.into());
                 }
                 _ => {}

@@ -16,6 +16,11 @@ impl Query {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
+    /// Names and values.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// All values given for a name.
     pub(crate) fn all<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
         self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
@@ -68,6 +73,15 @@ impl Request {
             accept: "*/*".to_owned(),
             takes_gzip: false,
         }
+    }
+
+    /// What stands before every path of this server as the client sees it: empty, or that of a proxy. A header tells it,
+    /// so what is no plain path is left out.
+    pub(crate) fn base_path(&self) -> &str {
+        let authority = self.base_url.split_once("://").map_or("", |(_, rest)| rest);
+        let path = authority.find('/').map_or("", |at| &authority[at..]);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/-._~".contains(c);
+        if path.chars().all(is_plain) && !path.contains("//") { path } else { "" }
     }
 
     /// What Jetty refuses before anything looks at it.

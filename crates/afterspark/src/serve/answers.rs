@@ -14,6 +14,7 @@ use super::metrics::{Metrics, Now};
 use super::shelf::NoStore;
 use super::{Attempt, Library, clock};
 use crate::api::{Answer, BadPath, Body, Handled, Request, own, v1};
+use crate::pages;
 
 /// Shorter answers are sent as they are.
 const PACKED_BYTES_MIN: usize = 2 << 10;
@@ -69,7 +70,32 @@ impl Answers {
             }
             ["healthz"] if reads => ("/healthz".into(), self.health()),
             ["metrics"] if reads => ("/metrics".into(), self.numbers(sockets)),
+            path if reads => match pages::plan(request, path) {
+                Some((endpoint, plan)) => (endpoint.into(), self.page(request, plan).await),
+                None => (
+                    "other".into(),
+                    pages::refusal(request, 404, "There is no page at this address."),
+                ),
+            },
             _ => ("other".into(), Answer::page(404)),
+        }
+    }
+
+    async fn page(&self, request: &Arc<Request>, plan: pages::Plan) -> Answer {
+        let library = self.library.clone();
+        let (app, attempt_id, handler) = match plan {
+            pages::Plan::Now(answer) => return answer,
+            pages::Plan::List => {
+                let asked = request.clone();
+                return self.working(request, move || pages::list(&library, &asked)).await;
+            }
+            pages::Plan::Below { app, attempt, handler } => (app, attempt, handler),
+        };
+        match self.open_latest(&app, attempt_id.as_deref()).await {
+            Ok((attempt, store)) => {
+                self.handled(request, attempt, store, Vec::new(), handler).await
+            }
+            Err((status, why)) => pages::refusal(request, status, &why),
         }
     }
 
@@ -126,24 +152,31 @@ impl Answers {
     }
 
     async fn own_below(&self, request: &Arc<Request>, below: own::Below) -> Answer {
-        let library = self.library.clone();
-        let own::Below { app, attempt: attempt_id, handler, ids } = below;
-        library.look_for(&app).await;
-        let Some(attempt) = library.find_or_latest(&app, attempt_id.as_deref()) else {
-            let name = v1::name_of(&app, attempt_id.as_deref());
-            return own::refusal(404, &format!("no such application: {name}"));
+        let own::Below { app, attempt, handler, ids } = below;
+        match self.open_latest(&app, attempt.as_deref()).await {
+            Ok((attempt, store)) => self.handled(request, attempt, store, ids, handler).await,
+            Err((status, why)) => own::refusal(status, &why),
+        }
+    }
+
+    /// An attempt with its store; without the attempt's id, the latest. Or the status and the reason why not.
+    async fn open_latest(
+        &self,
+        app: &str,
+        attempt: Option<&str>,
+    ) -> Result<(Arc<Attempt>, Arc<Store>), (u16, String)> {
+        self.library.look_for(app).await;
+        let name = v1::name_of(app, attempt);
+        let Some(attempt) = self.library.find_or_latest(app, attempt) else {
+            return Err((404, format!("no such application: {name}")));
         };
-        let unreadable = |what: &str| {
-            let name = v1::name_of(&attempt.app_id, attempt.attempt_id.as_deref());
-            own::refusal(500, &format!("cannot read the log of {name}: {what}"))
-        };
-        let store = match library.open(&attempt).await {
-            Ok(store) => store,
-            Err(NoStore::Gone) => return own::refusal(404, "the log is gone"),
-            Err(NoStore::Failed(error)) => return unreadable(&error.to_string()),
-            Err(NoStore::Bug) => return unreadable("stopped by a bug"),
-        };
-        self.handled(request, attempt.clone(), store, ids, handler).await
+        let unreadable = |what: &str| (500, format!("cannot read the log of {name}: {what}"));
+        match self.library.open(&attempt).await {
+            Ok(store) => Ok((attempt, store)),
+            Err(NoStore::Gone) => Err((404, format!("the log of {name} is gone"))),
+            Err(NoStore::Failed(error)) => Err(unreadable(&error.to_string())),
+            Err(NoStore::Bug) => Err(unreadable("stopped by a bug")),
+        }
     }
 
     /// What a handler answers about an attempt.
