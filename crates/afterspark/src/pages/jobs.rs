@@ -30,16 +30,22 @@ const TABLES: [(JobStatus, Shown); 3] = [
 fn handler(call: &Call<'_>) -> Handled {
     let jobs = views::jobs(call.store, Scope::default());
     let columns = columns(call);
+    let mut of_failed = self::columns(call);
+    of_failed.insert(FAILURE_AT, failure(call));
     let mut tables = Vec::new();
     for (status, shown) in &TABLES {
         let of: Vec<&JobLine<'_>> = jobs.iter().filter(|job| job.row.status == *status).collect();
         if !of.is_empty() || *status == JobStatus::Succeeded {
-            tables.push(table(call.query(), shown, &columns, &of)?);
+            let columns = if *status == JobStatus::Failed { &of_failed } else { &columns };
+            tables.push(table(call.query(), shown, columns, &of)?);
         }
     }
     let frame = Frame::of(call, PAGE.title);
     Ok(html(200, &App { root: &frame.root, frame: &frame, tables }))
 }
+
+/// Behind what tells what it is.
+const FAILURE_AT: usize = 2;
 
 type Row<'c> = &'c JobLine<'c>;
 
@@ -97,9 +103,14 @@ fn columns<'c>(call: &'c Call<'_>) -> Vec<Column<'c, Row<'c>>> {
         number("Tasks failed", "Failed attempts of tasks", text::count, |job: &Row<'_>| {
             Some(job.row.counts.n_failed_tasks)
         }),
-        words("Failure", "Why the job failed", move |job: &Row<'_>| {
-            let why = job.row.failure.map(text_of).unwrap_or_default();
-            Cell::text(text::one_line(why, 120)).exact(why).bad_if(true)
-        }),
     ]
+}
+
+/// Of what failed only.
+fn failure<'c>(call: &'c Call<'_>) -> Column<'c, Row<'c>> {
+    let text_of = |text| call.store.text(text);
+    words("Failure", "Why the job failed", move |job: &Row<'_>| {
+        let why = job.row.failure.map(text_of).unwrap_or_default();
+        Cell::text(text::one_line(why, 120)).exact(why).bad_if(true)
+    })
 }

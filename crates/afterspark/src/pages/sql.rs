@@ -24,16 +24,22 @@ const fn shown(tag: &'static str, title: &'static str) -> Shown {
 fn handler(call: &Call<'_>) -> Handled {
     let lines = views::sql_executions(call.store, Scope::default());
     let columns = columns(call);
+    let mut of_failed = self::columns(call);
+    of_failed.insert(FAILURE_AT, failure(call));
     let mut tables = Vec::new();
     for (status, shown) in &TABLES {
         let of: Vec<&SqlLine<'_>> = lines.iter().filter(|line| line.status == *status).collect();
         if !of.is_empty() || *status == SqlStatus::Completed {
-            tables.push(table(call.query(), shown, &columns, &of)?);
+            let columns = if *status == SqlStatus::Failed { &of_failed } else { &columns };
+            tables.push(table(call.query(), shown, columns, &of)?);
         }
     }
     let frame = Frame::of(call, PAGE.title);
     Ok(html(200, &App { root: &frame.root, frame: &frame, tables }))
 }
+
+/// Behind what tells what it is.
+const FAILURE_AT: usize = 2;
 
 type Row<'c> = &'c SqlLine<'c>;
 
@@ -89,9 +95,14 @@ fn columns<'c>(call: &'c Call<'_>) -> Vec<Column<'c, Row<'c>>> {
             |id| id.to_string(),
             |line: &Row<'_>| Some(line.root_id).filter(|root| *root != line.row.id),
         ),
-        words("Error", "Why it failed", move |line: &Row<'_>| {
-            let why = line.row.error.map(text_of).unwrap_or_default();
-            Cell::text(text::one_line(why, 120)).exact(why).bad_if(true)
-        }),
     ]
+}
+
+/// Of what failed only.
+fn failure<'c>(call: &'c Call<'_>) -> Column<'c, Row<'c>> {
+    let text_of = |text| call.store.text(text);
+    words("Error", "Why it failed", move |line: &Row<'_>| {
+        let why = line.row.error.map(text_of).unwrap_or_default();
+        Cell::text(text::one_line(why, 120)).exact(why).bad_if(true)
+    })
 }

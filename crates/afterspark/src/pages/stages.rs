@@ -27,16 +27,22 @@ const fn shown(tag: &'static str, title: &'static str) -> Shown {
 fn handler(call: &Call<'_>) -> Handled {
     let stages = views::stages(call.store, Scope::default());
     let columns = columns(call);
+    let mut of_failed = self::columns(call);
+    of_failed.insert(FAILURE_AT, failure(call));
     let mut tables = Vec::new();
     for (status, shown) in &TABLES {
         let of: Vec<&StageLine<'_>> = stages.iter().filter(|s| s.row.status == *status).collect();
         if !of.is_empty() || *status == StageStatus::Complete {
-            tables.push(table(call.query(), shown, &columns, &of)?);
+            let columns = if *status == StageStatus::Failed { &of_failed } else { &columns };
+            tables.push(table(call.query(), shown, columns, &of)?);
         }
     }
     let frame = Frame::of(call, PAGE.title);
     Ok(html(200, &App { root: &frame.root, frame: &frame, tables }))
 }
+
+/// Behind what tells what it is.
+const FAILURE_AT: usize = 3;
 
 type Row<'c> = &'c StageLine<'c>;
 
@@ -103,9 +109,14 @@ fn columns<'c>(call: &'c Call<'_>) -> Vec<Column<'c, Row<'c>>> {
             text::duration,
             |s: &Row<'_>| s.sum(C::jvm_gc_ms),
         ),
-        words("Failure", "Why the attempt failed", move |s: &Row<'_>| {
-            let why = s.row.failure.map(text_of).unwrap_or_default();
-            Cell::text(text::one_line(why, 120)).exact(why).bad_if(true)
-        }),
     ]
+}
+
+/// Of what failed only.
+fn failure<'c>(call: &'c Call<'_>) -> Column<'c, Row<'c>> {
+    let text_of = |text| call.store.text(text);
+    words("Failure", "Why the attempt failed", move |s: &Row<'_>| {
+        let why = s.row.failure.map(text_of).unwrap_or_default();
+        Cell::text(text::one_line(why, 120)).exact(why).bad_if(true)
+    })
 }
