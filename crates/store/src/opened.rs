@@ -101,6 +101,11 @@ impl Store {
         StreamingProgress::get(&mut Reader::new(self.blob(blob)))
     }
 
+    /// A bit for each metric that any task of a stage attempt reported.
+    pub fn metrics_seen(&self, id: StageAttemptId) -> u64 {
+        self.by_id.get(&id).map_or(0, |at| self.directory.stages[*at].metrics_seen)
+    }
+
     /// The task attempts of a stage attempt; none for one that the log does not know.
     pub fn tasks(&self, id: StageAttemptId) -> StageTasks<'_> {
         let directory = self.by_id.get(&id).map(|at| &self.directory.stages[*at]);

@@ -2,7 +2,10 @@
 //! `SQLAppStatusListener` does and printed as `MetricUtils.stringValue` does.
 
 use hashbrown::{HashMap, HashSet};
-use store::{CountedTasks, SqlExecution, SqlPlan, StageTasks, Store, TaskColumn as C, TaskFlags};
+use store::{
+    CountedTasks, SqlExecution, SqlPlan, StageAttemptId, StageTasks, Store, TaskColumn as C,
+    TaskFlags,
+};
 
 use crate::{
     PlanGraph, java,
@@ -16,13 +19,30 @@ const NS_PER_MS: i64 = 1_000_000;
 /// A metric of a data source's own; only its own code could put values together.
 const CUSTOM: &str = "v2Custom_";
 
-/// The texts of the metrics of a graph's nodes by accumulable; of those only that something reported.
-pub fn sql_metric_texts(
+/// What was reported for a metric of a plan node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqlMetricValue {
+    /// As Spark words it.
+    pub text: String,
+    /// All values together, in the unit that the metric's kind says; `None` for an average or what only its source could
+    /// put together.
+    pub total: Option<i64>,
+    /// The stage attempts whose tasks reported it, and the sum over those of each.
+    pub by_stage: Vec<(StageAttemptId, i64)>,
+    /// The task with the largest value, by its stage attempt and its id.
+    pub largest: Option<(StageAttemptId, i64)>,
+}
+
+/// Values by accumulable.
+pub type SqlMetrics = HashMap<i64, SqlMetricValue>;
+
+/// The metrics of a graph's nodes by accumulable; of those only that something reported.
+pub fn sql_metrics(
     store: &Store,
     row: &SqlExecution,
     plan: &SqlPlan,
     graph: &PlanGraph,
-) -> HashMap<i64, String> {
+) -> SqlMetrics {
     let metrics = graph.nodes.iter().flat_map(|node| &plan.nodes[node.plan_node].metrics);
     let kinds: HashMap<i64, &str> =
         metrics.map(|metric| (metric.accumulable, metric.kind.as_str())).collect();
@@ -40,20 +60,33 @@ pub fn sql_metric_texts(
             }
         }
     }
-    let mut texts = HashMap::new();
+    let mut found = HashMap::new();
     for (accumulable, kind) in kinds {
         let mut all = Values::default();
+        let mut by_stage = Vec::new();
         for stage in by_accumulable.get(&accumulable).into_iter().flatten() {
+            let before = all.values.len();
             all.add_stage(stage, accumulable);
+            let reported = all.values.get(before..).unwrap_or_default();
+            if !reported.is_empty() {
+                let sum = reported.iter().fold(0, |sum: i64, value| sum.wrapping_add(*value));
+                by_stage.push((stage.counted.stage, sum));
+            }
         }
         for value in from_driver.get(&accumulable).into_iter().flatten() {
             all.add_driver(*value);
         }
+        let has_total = kind != "average" && !kind.starts_with(CUSTOM);
+        let total = has_total.then(|| all.sum());
+        let largest = all.largest.as_ref().map(|largest| {
+            let Largest { stage, attempt, task, .. } = *largest;
+            (StageAttemptId { stage, attempt }, task)
+        });
         if let Some(text) = all.text(kind) {
-            texts.insert(accumulable, text);
+            found.insert(accumulable, SqlMetricValue { text, total, by_stage, largest });
         }
     }
-    texts
+    found
 }
 
 /// Those whose values count, in the order in which Spark goes through them.
@@ -183,7 +216,7 @@ impl Values {
         self.n_silent += (stage.counted.n_indices as u64).saturating_sub(n_reported);
         if self.largest.as_ref().is_none_or(|known| value > known.value) {
             let task = stage.tasks.value(C::task_id, row);
-            let store::StageAttemptId { stage, attempt } = stage.counted.stage;
+            let StageAttemptId { stage, attempt } = stage.counted.stage;
             self.largest = Some(Largest { value, stage, attempt, task });
         }
     }

@@ -39,6 +39,8 @@ pub struct TaskTimes {
     pub slowest_ms: i64,
     pub slowest: Option<TaskRef>,
     pub max_to_median: Option<f64>,
+    /// From when nine tenths of them were done until all were.
+    pub tail_ms: i64,
 }
 
 /// A stage attempt, for reading.
@@ -69,11 +71,34 @@ impl StageLine<'_> {
 
     /// Local and remote; `None` when no task reported either.
     pub fn shuffle_read_bytes(&self) -> Option<i64> {
-        let parts = [self.sum(C::shuffle_local_bytes), self.sum(C::shuffle_remote_bytes)];
-        parts
-            .iter()
-            .any(Option::is_some)
-            .then(|| parts.into_iter().flatten().fold(0, i64::wrapping_add))
+        either(self.sum(C::shuffle_local_bytes), self.sum(C::shuffle_remote_bytes))
+    }
+
+    /// What part of the tasks' run time a time in ms is.
+    pub fn share_of_run(&self, column: C) -> Option<f64> {
+        summary::ratio(self.sum(column)?, self.row.sums[C::executor_run_ms])
+    }
+
+    /// What part of the tasks' run time they computed; the rest they waited.
+    pub fn cpu_share(&self) -> Option<f64> {
+        let cpu_ms = self.sum(C::executor_cpu_ns)? / NS_PER_MS;
+        summary::ratio(cpu_ms, self.row.sums[C::executor_run_ms])
+    }
+
+    /// What was spilled to disk, as a multiple of what was read.
+    pub fn spill_to_read(&self) -> Option<f64> {
+        let read = either(self.sum(C::input_bytes), self.shuffle_read_bytes())?;
+        summary::ratio(self.sum(C::spill_disk_bytes)?, read)
+    }
+}
+
+const NS_PER_MS: i64 = 1_000_000;
+
+/// The sum of two numbers of which one may be missing.
+pub(crate) fn either(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.wrapping_add(b)),
+        (one, None) | (None, one) => one,
     }
 }
 
@@ -112,6 +137,20 @@ pub fn stages(store: &Store, scope: Scope) -> Vec<StageLine<'_>> {
     }
     lines.sort_by_key(|s| (std::cmp::Reverse(s.duration_ms), s.row.id));
     lines
+}
+
+/// One stage attempt; its share is not known.
+pub fn stage(store: &Store, id: StageAttemptId) -> Option<StageLine<'_>> {
+    let row = store.stage(id)?;
+    Some(stage_line(store, row, app::cores_max(store), app::last_event_at_ms(store)))
+}
+
+/// The attempts of some stages, by id; their shares are not known.
+pub fn stages_of<'s>(store: &'s Store, ids: &[i32]) -> Vec<StageLine<'s>> {
+    let (n_cores, now_ms) = (app::cores_max(store), app::last_event_at_ms(store));
+    let wanted: hashbrown::HashSet<i32> = ids.iter().copied().collect();
+    let rows = store.tables().stages.iter().filter(|row| wanted.contains(&row.id.stage));
+    rows.map(|row| stage_line(store, row, n_cores, now_ms)).collect()
 }
 
 /// The stage attempts of a stage, or the one attempt; in order.
@@ -159,6 +198,7 @@ fn stage_line<'s>(
         // when all took equally long, the first
         slowest: duration.max_task.or_else(|| Some(summary::task_ref(&tasks, *first as usize))),
         max_to_median: duration.max_to_median,
+        tail_ms: tail_ms(&tasks, &rows),
     });
     let shuffle = Measure::ShuffleReadBytes.values(&tasks, now_ms);
     let input = tasks.column(C::input_bytes);
@@ -185,4 +225,14 @@ fn stage_line<'s>(
         .filter(|n| n_tasks > SMALL_TASKS_PER_CORE * n && largest_bytes < SMALL_TASK_BYTES)
         .map(|n_cores| SmallTasks { n_tasks, n_cores, largest_bytes });
     line
+}
+
+/// From when nine tenths of the successful tasks were done until all were.
+fn tail_ms(tasks: &store::StageTasks<'_>, rows: &Rows) -> i64 {
+    let finished = tasks.column(C::finished_at_ms);
+    let mut at_ms: Vec<i64> = rows.successful.iter().map(|row| finished[*row as usize]).collect();
+    let (Some(last), n) = (at_ms.iter().max().copied(), at_ms.len()) else { return 0 };
+    // the task with which nine tenths are done
+    let (_, most_done, _) = at_ms.select_nth_unstable((n * 9).div_ceil(10).max(1) - 1);
+    last.saturating_sub(*most_done)
 }

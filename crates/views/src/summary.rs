@@ -67,7 +67,7 @@ impl Rows {
 }
 
 /// Position of a quantile among `n` sorted values, as Spark's `AppStatusStore.taskSummary` has it.
-fn position(quantile: f64, n: usize) -> usize {
+pub(crate) fn position(quantile: f64, n: usize) -> usize {
     ((quantile * n as f64) as usize).min(n - 1)
 }
 

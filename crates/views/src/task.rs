@@ -47,6 +47,21 @@ pub struct TaskQuery {
     pub n_max: usize,
     /// Only tasks of one of these; all when `None`.
     pub statuses: Option<Vec<TaskStatus>>,
+    pub only: TasksOnly,
+}
+
+/// Only tasks that are like this; what is empty or `None` holds for all.
+#[derive(Clone, Debug, Default)]
+pub struct TasksOnly {
+    pub index: Option<i64>,
+    pub task_id: Option<i64>,
+    pub executor: Option<String>,
+    pub host: Option<String>,
+    /// In the names of executor, host and locality, and in the error; small letters.
+    pub text: String,
+    pub speculative: bool,
+    /// That ran at some time between two instants.
+    pub within_ms: Option<(i64, i64)>,
 }
 
 /// The tasks asked for. Rows that Spark's server has no task for (an end without a start) are not among them. What is
@@ -70,6 +85,37 @@ pub fn visit_tasks<'s>(
     for row in task_order::page(store, &tasks, query, now_ms) {
         visit(line(store, &tasks, row, now_ms));
     }
+}
+
+/// The tasks of indices that were tried more than once, each in the order of its tries: of at most so many indices, those
+/// that come first.
+pub fn attempt_chains(store: &Store, id: StageAttemptId, n_max: usize) -> Vec<Vec<TaskLine<'_>>> {
+    let tasks = store.tasks(id);
+    let (indices, attempts) = (tasks.column(C::index), tasks.column(C::attempt));
+    let retried = attempts.iter().zip(&indices).filter(|(attempt, _)| **attempt > 0);
+    let mut wanted: Vec<i64> = retried.map(|(_, index)| *index).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted.truncate(n_max);
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let now_ms = crate::last_event_at_ms(store);
+    let mut chains: Vec<Vec<TaskLine<'_>>> = wanted.iter().map(|_| Vec::new()).collect();
+    for (row, index) in indices.iter().enumerate() {
+        if let Ok(at) = wanted.binary_search(index) {
+            chains[at].push(line(store, &tasks, row, now_ms));
+        }
+    }
+    for chain in &mut chains {
+        chain.sort_by_key(|task| task.row[C::attempt]);
+    }
+    chains
+}
+
+/// How many tasks fit a query, whatever the page.
+pub fn n_tasks_that(store: &Store, id: StageAttemptId, query: &TaskQuery) -> usize {
+    task_order::wanted(store, &store.tasks(id), query).len()
 }
 
 /// Number of task attempts that Spark's server would have.

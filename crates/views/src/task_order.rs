@@ -37,14 +37,7 @@ pub(crate) fn page(
     now_ms: i64,
 ) -> Vec<usize> {
     let flags = tasks.column(C::flags);
-    let fetching = tasks.column(C::getting_result_at_ms);
-    let is_wanted = |row: usize| {
-        let status = task_status(flags[row], fetching[row]);
-        flags[row] & TaskFlags::NOT_STARTED == 0
-            && query.statuses.as_ref().is_none_or(|wanted| wanted.contains(&status))
-    };
-    let rows: Vec<u32> =
-        (0..tasks.n_rows()).filter(|row| is_wanted(*row)).map(|row| row as u32).collect();
+    let rows = wanted(store, tasks, query);
     let from = query.offset.min(rows.len());
     let to = from.saturating_add(query.n_max).min(rows.len());
     if from == to {
@@ -70,6 +63,55 @@ pub(crate) fn page(
     let page = &mut entries[from..];
     page.sort_unstable();
     page.iter().map(|(_, _, row)| *row as usize).collect()
+}
+
+/// Row numbers of the tasks that fit a query, in no order of its own.
+pub(crate) fn wanted(store: &Store, tasks: &StageTasks<'_>, query: &TaskQuery) -> Vec<u32> {
+    let flags = tasks.column(C::flags);
+    let fetching = tasks.column(C::getting_result_at_ms);
+    let has_status = |row: usize| {
+        let status = task_status(flags[row], fetching[row]);
+        query.statuses.as_ref().is_none_or(|wanted| wanted.contains(&status))
+    };
+    let is_wanted = |row: &usize| flags[*row] & TaskFlags::NOT_STARTED == 0 && has_status(*row);
+    let mut rows: Vec<u32> = (0..tasks.n_rows()).filter(is_wanted).map(|row| row as u32).collect();
+    let only = &query.only;
+    let mut keep = |column: C, fits: &dyn Fn(i64) -> bool| {
+        let values = tasks.column(column);
+        rows.retain(|row| fits(values[*row as usize]));
+    };
+    if let Some(index) = only.index {
+        keep(C::index, &|value| value == index);
+    }
+    if let Some(task_id) = only.task_id {
+        keep(C::task_id, &|value| value == task_id);
+    }
+    if only.speculative {
+        keep(C::flags, &|flags| flags & TaskFlags::SPECULATIVE != 0);
+    }
+    if let Some((from_ms, to_ms)) = only.within_ms {
+        keep(C::launched_at_ms, &|at| at <= to_ms);
+        keep(C::finished_at_ms, &|at| at <= 0 || at >= from_ms);
+    }
+    let text = |handle: i64| Text::from_column(handle).map_or("", |text| store.text(text));
+    for (column, name) in [(C::executor, &only.executor), (C::host, &only.host)] {
+        if let Some(name) = name {
+            keep(column, &|handle| text(handle) == name);
+        }
+    }
+    if !only.text.is_empty() {
+        // few texts stand for many tasks: each is looked at once
+        let columns = [C::executor, C::host, C::locality, C::error].map(|c| tasks.column(c));
+        let mut known: HashMap<i64, bool> = HashMap::new();
+        rows.retain(|row| {
+            columns.iter().any(|handles| {
+                let handle = handles[*row as usize];
+                let has = || text(handle).to_lowercase().contains(&only.text);
+                *known.entry(handle).or_insert_with(has)
+            })
+        });
+    }
+    rows
 }
 
 /// A number for each row that sorts as the key does; `None` when all are equal.

@@ -21,6 +21,11 @@ impl Query {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
+    /// All but those with a name.
+    pub(crate) fn without(&self, name: &str) -> Query {
+        Query(self.0.iter().filter(|(key, _)| key != name).cloned().collect())
+    }
+
     /// All values given for a name.
     pub(crate) fn all<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
         self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
@@ -44,6 +49,8 @@ pub(crate) struct Request {
     /// What the client accepts; `*/*` when it does not say.
     pub(crate) accept: String,
     pub(crate) takes_gzip: bool,
+    /// As sent: what this server asked the browser to keep, and others' too.
+    pub(crate) cookies: String,
 }
 
 /// Why a path is not even looked at.
@@ -72,7 +79,14 @@ impl Request {
             base_url: base_url.to_owned(),
             accept: "*/*".to_owned(),
             takes_gzip: false,
+            cookies: String::new(),
         }
+    }
+
+    /// What a browser keeps for this server under a name.
+    pub(crate) fn cookie(&self, name: &str) -> Option<&str> {
+        let pairs = self.cookies.split(';').filter_map(|pair| pair.trim().split_once('='));
+        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
     /// What stands before every path of this server as the client sees it: empty, or that of a proxy. A header tells it,

@@ -1,26 +1,28 @@
 //! What stands around every page: the application's name, tabs, and what its log lacks.
 
 use askama::Template;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::PAGES;
-use crate::api::{Request, v1::Call};
+use super::table::Cell;
+use super::view::{Fact, fact};
+use super::visit::{Visit, encoded};
+use super::{Page, Tab, pages};
 use crate::text;
 
-/// The head of a page about an application.
+/// The head and foot of a page about an application.
 pub(super) struct Frame {
-    /// What stands before every address of this server.
-    pub(super) root: String,
-    pub(super) title: &'static str,
     pub(super) name: String,
     pub(super) id: String,
-    pub(super) tabs: Vec<Tab>,
-    /// Name and value of what is told of the application on every page.
-    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) base: String,
+    pub(super) tabs: Vec<OpenTab>,
+    /// What is told of the application on every page.
+    pub(super) facts: Vec<Fact>,
+    pub(super) zone: String,
+    /// The page where the look is chosen.
+    pub(super) look: String,
     pub(super) gaps: Vec<Gap>,
 }
 
-pub(super) struct Tab {
+pub(super) struct OpenTab {
     pub(super) title: &'static str,
     pub(super) link: String,
     pub(super) is_open: bool,
@@ -37,58 +39,35 @@ pub(super) struct Gap {
 #[template(path = "refusal.html")]
 pub(super) struct Refusal<'r> {
     pub(super) root: &'r str,
+    pub(super) theme: &'static str,
     pub(super) status: u16,
     pub(super) why: &'r str,
 }
 
-/// The address of an application attempt.
-pub(super) fn base(request: &Request, app: &str, attempt: Option<&str>) -> String {
-    let encoded = |text: &str| utf8_percent_encode(text, &UNSAFE).to_string();
-    let mut base = format!("{}/history/{}", request.base_path(), encoded(app));
-    if let Some(attempt) = attempt {
-        base.extend(["/", &encoded(attempt)]);
-    }
-    base
-}
-
-/// All but what RFC 3986 leaves as it is.
-const UNSAFE: percent_encoding::AsciiSet =
-    NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
 impl Frame {
-    pub(super) fn of(call: &Call<'_>, title: &'static str) -> Frame {
-        let attempt = call.attempt;
-        let base = base(call.request, &attempt.app_id, attempt.attempt_id.as_deref());
-        let app = views::app_summary(call.store, views::Scope::default());
-        let missing = || text::MISSING.to_owned();
-        let ended = match app.ended_at_ms {
-            Some(at_ms) => text::instant(at_ms),
-            None => "not ended".to_owned(),
-        };
-        let facts = vec![
-            ("Attempt", attempt.attempt_id.clone().unwrap_or_else(missing)),
-            ("User", app.user),
-            ("Spark", app.spark_version.unwrap_or_else(missing)),
-            ("Started", text::or_missing(app.started_at_ms, text::instant)),
-            ("Ended", ended),
-            ("Duration", text::or_missing(app.duration_ms, text::duration)),
-        ];
-        let gaps = views::gaps(call.store).into_iter();
+    pub(super) fn of(visit: &Visit<'_>, open: &Page) -> Frame {
+        let attempt = visit.call.attempt;
+        let gaps = views::gaps(visit.store).into_iter();
         let gaps = gaps.filter(|gap| gap.severity != store::Severity::Note);
+        let back = encoded(&visit.call.request.uri);
+        let tables = visit.store.tables();
+        let tab = |page: &Page| {
+            let title = match page.tab {
+                Tab::Always(title) => title,
+                Tab::Used(title, is_used) if is_used(tables) => title,
+                Tab::Used(..) | Tab::Below => return None,
+            };
+            let link = format!("{}/{}/", visit.base, page.path.join("/"));
+            Some(OpenTab { title, link, is_open: page.path[0] == open.path[0] })
+        };
         Frame {
-            root: call.request.base_path().to_owned(),
-            title,
             name: attempt.name.clone(),
             id: attempt.app_id.clone(),
-            tabs: PAGES
-                .iter()
-                .map(|page| Tab {
-                    title: page.title,
-                    link: format!("{base}/{}/", page.path),
-                    is_open: page.title == title,
-                })
-                .collect(),
-            facts,
+            base: visit.base.clone(),
+            tabs: pages().filter_map(tab).collect(),
+            facts: facts(visit),
+            zone: visit.zone.name.clone(),
+            look: format!("{}/look?back={back}", visit.call.request.base_path()),
             gaps: gaps
                 .map(|gap| Gap {
                     what: format!("{} × {} {}", text::count(gap.n as i64), gap.kind, gap.detail),
@@ -97,4 +76,37 @@ impl Frame {
                 .collect(),
         }
     }
+}
+
+fn facts(visit: &Visit<'_>) -> Vec<Fact> {
+    let attempt = visit.call.attempt;
+    let app = &visit.store.tables().app;
+    let ended = match app.ended_at_ms {
+        Some(_) => visit.instant(app.ended_at_ms),
+        None => {
+            Cell::text("not ended").exact("The log has no end: it runs still, or its driver died")
+        }
+    };
+    let last_at_ms = app.ended_at_ms.or(app.last_event_at_ms);
+    let duration_ms = app.started_at_ms.zip(last_at_ms).map(|(from, to)| to.saturating_sub(from));
+    let version = app.spark_version.map(|version| visit.text(version));
+    let mut facts = vec![
+        fact("User", "Who ran it", Cell::text(visit.text(app.user))),
+        fact("Spark", "Version that wrote the log", Cell::text(version.unwrap_or(text::MISSING))),
+        fact("Started", "", visit.instant(app.started_at_ms)),
+        fact("Ended", "", ended),
+        fact(
+            "Duration",
+            "Start to end; to the last event of the log where it has no end",
+            Cell::text(text::or_missing(duration_ms, text::duration)),
+        ),
+    ];
+    if let Some(id) = &attempt.attempt_id {
+        facts.insert(0, fact("Attempt", "Of the application", Cell::text(id)));
+    }
+    if let Some(code) = app.exit_code.filter(|code| *code != 0) {
+        let cell = Cell::text(code.to_string()).bad_if(true);
+        facts.push(fact("Exit code", "What the driver ended with", cell));
+    }
+    facts
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use askama::Template;
 
-use super::frame;
-use super::html;
-use super::table::{Cell, Column, Key, Shown, Table, number, table, words};
+use super::table::{Cell, Column, Shown, Table, number, sorted, table, words};
+use super::visit;
+use super::zone::Zone;
+use super::{html, look};
 use crate::api::{Answer, Request};
 use crate::serve::{Attempt, Library};
 use crate::text;
@@ -15,6 +16,10 @@ use crate::text;
 #[template(path = "list.html")]
 struct List {
     root: String,
+    theme: &'static str,
+    zone: String,
+    /// The page where the look is chosen.
+    look: String,
     table: Table,
     sources: Vec<String>,
     n_pending: usize,
@@ -22,8 +27,14 @@ struct List {
     problems: Vec<(String, String)>,
 }
 
-const SHOWN: Shown =
-    Shown { tag: "applications", title: "Applications", sort: "Started", descending: true };
+const SHOWN: Shown = Shown {
+    tag: "applications",
+    title: "Applications",
+    sort: "Started",
+    descending: true,
+    empty: "None yet. Event logs are looked for in the folders named above; an application writes one with \
+            spark.eventLog.enabled=true and spark.eventLog.dir set to such a folder.",
+};
 
 /// An attempt with its application's name.
 struct Line {
@@ -58,6 +69,9 @@ pub(crate) fn answer(library: &Library, request: &Request) -> Answer {
         200,
         &List {
             root: request.base_path().to_owned(),
+            theme: look::theme(request),
+            zone: Zone::of(request).name,
+            look: format!("{}/look?back={}", request.base_path(), visit::encoded(&request.uri)),
             table,
             sources: library.sources().iter().map(|source| source.name.clone()).collect(),
             n_pending: progress.n_pending,
@@ -70,7 +84,7 @@ pub(crate) fn answer(library: &Library, request: &Request) -> Answer {
 fn columns(request: &Request) -> Vec<Column<'_, Line>> {
     let base = move |line: &Line| {
         let attempt = &line.attempt;
-        frame::base(request, &attempt.app_id, attempt.attempt_id.as_deref())
+        visit::base(request, &attempt.app_id, attempt.attempt_id.as_deref())
     };
     let log_bytes = |line: &Line| i64::try_from(line.attempt.size_bytes).unwrap_or(i64::MAX);
     vec![
@@ -98,19 +112,18 @@ fn columns(request: &Request) -> Vec<Column<'_, Line>> {
             let attempt = &line.attempt;
             attempt.ended_at_ms.map(|end| end.saturating_sub(attempt.started_at_ms))
         }),
-        Column {
-            title: "Log",
-            hint: "Size of the log as stored; the link downloads it",
-            is_number: true,
-            key: Box::new(move |line| Key::Number(log_bytes(line))),
-            cell: Box::new(move |line| {
+        sorted(
+            "Log",
+            "Size of the log as stored; the link downloads it",
+            move |line: &Line| Some(log_bytes(line)),
+            move |line: &Line| {
                 let bytes = log_bytes(line);
                 let below = base(line);
                 let below = below.get(request.base_path().len() + "/history".len()..);
                 let below = below.unwrap_or_default();
                 let link = format!("{}/api/v1/applications{below}/logs", request.base_path());
                 Cell::text(text::bytes(bytes)).exact(format!("{bytes} bytes")).link(link)
-            }),
-        },
+            },
+        ),
     ]
 }

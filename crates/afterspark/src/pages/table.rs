@@ -1,6 +1,6 @@
 //! Tables that are sorted, filtered, paged and exported through the address, so that what is seen can be shared. Parameters
 //! are `TABLE.sort` (a column's title), `TABLE.desc`, `TABLE.page`, `TABLE.pageSize`, as Spark's own tables have them, and
-//! `TABLE.filter` and `TABLE.export`.
+//! `TABLE.filter`, `TABLE.column` (shown ones, repeated) and `TABLE.export`.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use crate::text;
 
 /// Rows of a page when nothing is asked; as Spark.
 const PAGE_SIZE: usize = 100;
-const PAGE_SIZE_MAX: usize = 1_000;
+pub(super) const PAGE_SIZE_MAX: usize = 1_000;
 
 /// What a cell is sorted by. What is missing comes last, whatever the direction.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,8 +48,33 @@ pub(super) struct Cell {
     pub(super) exact: String,
     /// Empty for none.
     pub(super) link: String,
+    pub(super) tone: Tone,
+    /// More links behind the text.
+    pub(super) links: Vec<Link>,
+    /// Shares of a bar, of what is done, runs and failed; they come to 1 at most.
+    pub(super) bar: Option<[f64; 3]>,
+    /// What unfolds.
+    pub(super) details: String,
+    /// A small histogram.
+    pub(super) bins: Option<Box<[u32; views::BINS]>>,
+}
+
+/// A text that leads somewhere.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Link {
+    pub(super) text: String,
+    pub(super) to: String,
+}
+
+/// How what is shown is to be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Tone {
+    #[default]
+    Plain,
     /// Something went wrong.
-    pub(super) is_bad: bool,
+    Bad,
+    /// Something costs time.
+    Costly,
 }
 
 impl Cell {
@@ -67,9 +92,71 @@ impl Cell {
         self
     }
 
-    pub(super) fn bad_if(mut self, is_bad: bool) -> Cell {
-        self.is_bad = is_bad;
+    pub(super) fn links(mut self, links: Vec<Link>) -> Cell {
+        self.links = links;
         self
+    }
+
+    pub(super) fn bad_if(mut self, is_bad: bool) -> Cell {
+        if is_bad {
+            self.tone = Tone::Bad;
+        }
+        self
+    }
+
+    pub(super) fn costly_if(mut self, is_costly: bool) -> Cell {
+        if is_costly && self.tone == Tone::Plain {
+            self.tone = Tone::Costly;
+        }
+        self
+    }
+
+    pub(super) fn bar(mut self, bar: [f64; 3]) -> Cell {
+        self.bar = Some(bar);
+        self
+    }
+
+    /// A long text: its first line, of which the rest unfolds.
+    pub(super) fn folded(full: &str, width: usize) -> Cell {
+        let first = text::one_line(full.lines().next().unwrap_or_default(), width);
+        let details = if first == full { String::new() } else { full.to_owned() };
+        Cell { text: first, details, ..Cell::default() }
+    }
+
+    /// Heights of the bars of its histogram, of 20.
+    pub(super) fn heights(&self) -> Vec<f64> {
+        let Some(bins) = &self.bins else { return Vec::new() };
+        let largest = f64::from(bins.iter().copied().max().unwrap_or(1).max(1));
+        // a single task is to be seen
+        let height =
+            |n: &u32| if *n == 0 { 0.0 } else { (f64::from(*n) / largest * 20.0).max(1.5) };
+        bins.iter().map(|n| (height(n) * 10.0).round() / 10.0).collect()
+    }
+
+    /// Name of a class for its tone.
+    pub(super) fn class(&self) -> &'static str {
+        match self.tone {
+            Tone::Plain => "",
+            Tone::Bad => " bad",
+            Tone::Costly => " costly",
+        }
+    }
+
+    /// What a file has of it: the exact value where there is one.
+    pub(super) fn value(self) -> String {
+        let mut value = if self.exact.is_empty() { self.text } else { self.exact };
+        for link in self.links {
+            if !value.is_empty() {
+                value.push(' ');
+            }
+            value.push_str(&link.text);
+        }
+        if self.details.is_empty() { value } else { self.details }
+    }
+
+    fn contains(&self, needle: &str) -> bool {
+        let has = |text: &str| text.to_lowercase().contains(needle);
+        has(&self.text) || has(&self.details) || self.links.iter().any(|link| has(&link.text))
     }
 }
 
@@ -79,11 +166,22 @@ pub(super) struct Column<'c, R> {
     /// What it means.
     pub(super) hint: &'static str,
     pub(super) is_number: bool,
+    /// Left out until it is asked for.
+    pub(super) is_optional: bool,
     pub(super) key: Box<dyn Fn(&R) -> Key + 'c>,
     pub(super) cell: Box<dyn Fn(&R) -> Cell + 'c>,
 }
 
+impl<R> Column<'_, R> {
+    /// Left out until it is asked for.
+    pub(super) fn optional(mut self) -> Self {
+        self.is_optional = true;
+        self
+    }
+}
+
 /// A table as its template needs it.
+#[derive(Default)]
 pub(super) struct Table {
     pub(super) tag: &'static str,
     pub(super) title: &'static str,
@@ -100,6 +198,26 @@ pub(super) struct Table {
     pub(super) next: Option<String>,
     pub(super) as_csv: String,
     pub(super) as_json: String,
+    pub(super) as_markdown: String,
+    /// All columns, for choosing.
+    pub(super) choices: Vec<Choice>,
+    /// The parameters that stay when columns are chosen.
+    pub(super) kept_by_columns: Vec<(String, String)>,
+    /// The parameters that stay when a page is asked for.
+    pub(super) kept_by_pages: Vec<(String, String)>,
+    pub(super) page_size: usize,
+    /// Why there are no rows at all, and what would bring some.
+    pub(super) empty: &'static str,
+    /// Filters that are often wanted.
+    pub(super) chips: Vec<Link>,
+    /// A few rows that nobody filters.
+    pub(super) is_plain: bool,
+}
+
+/// A column that can be shown.
+pub(super) struct Choice {
+    pub(super) title: &'static str,
+    pub(super) is_shown: bool,
 }
 
 pub(super) struct Head {
@@ -117,6 +235,8 @@ pub(super) struct Shown {
     pub(super) title: &'static str,
     pub(super) sort: &'static str,
     pub(super) descending: bool,
+    /// Why there are no rows at all, and what would bring some.
+    pub(super) empty: &'static str,
 }
 
 /// A table, or the file that is asked for in its place.
@@ -140,23 +260,35 @@ pub(super) fn table<R>(
     };
     let filter = asked("filter").unwrap_or_default();
     let needle = filter.to_lowercase();
+    let column_of = of("column");
+    let chosen: Vec<&str> = query.all(&column_of).collect();
+    let is_shown = |column: &Column<'_, R>| match chosen.as_slice() {
+        [] => !column.is_optional,
+        chosen => chosen.contains(&column.title),
+    };
+    let mut shown_columns: Vec<&Column<'_, R>> =
+        columns.iter().filter(|column| is_shown(column)).collect();
+    if shown_columns.is_empty() {
+        shown_columns.extend(columns.first());
+    }
     let found = |row: &&R| {
-        let has = |cell: Cell| cell.text.to_lowercase().contains(&needle);
-        needle.is_empty() || columns.iter().any(|column| has((column.cell)(row)))
+        needle.is_empty() || shown_columns.iter().any(|column| (column.cell)(row).contains(&needle))
     };
     let mut keyed: Vec<(Key, &R)> =
         rows.iter().filter(found).map(|row| ((column.key)(row), row)).collect();
     keyed.sort_by(|(a, _), (b, _)| a.order(b, descending));
     if let Some(form) = asked("export") {
-        let rows = keyed.iter().map(|(_, row)| *row);
-        return Err(export(form, tag, columns, rows));
+        let heads: Vec<(&str, bool)> =
+            shown_columns.iter().map(|column| (column.title, column.is_number)).collect();
+        let values = |row: &R| shown_columns.iter().map(|c| (c.cell)(row).value()).collect();
+        return Err(file(form, tag, &heads, keyed.iter().map(|(_, row)| values(row))));
     }
     let page_size = number("pageSize").unwrap_or(PAGE_SIZE).clamp(1, PAGE_SIZE_MAX);
     let n_found = keyed.len();
     let n_pages = n_found.div_ceil(page_size).max(1);
     let page = number("page").unwrap_or(1).clamp(1, n_pages);
     let link = |changes: &[(&str, &str)]| address(query, tag, changes);
-    let heads = columns.iter().map(|head| {
+    let heads = shown_columns.iter().map(|head| {
         let is_sorted = head.title == column.title;
         // numbers are looked at from the largest
         let desc = if is_sorted { !descending } else { head.is_number };
@@ -175,75 +307,107 @@ pub(super) fn table<R>(
     });
     let to = |page: usize| link(&[("page", &page.to_string())]);
     let rows_shown = keyed.iter().skip((page - 1) * page_size).take(page_size);
-    Ok(Table {
+    let table = Table {
         tag,
         title: shown.title,
         n_all: rows.len(),
         n_found,
         filter: filter.to_owned(),
-        kept: query
-            .pairs()
-            .filter(|(name, _)| *name != of("filter") && *name != of("page"))
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect(),
+        kept: kept(query, &[of("filter"), of("page")]),
+        kept_by_columns: kept(query, &[of("column")]),
+        kept_by_pages: kept(query, &[of("page"), of("pageSize")]),
+        page_size,
         heads: heads.collect(),
         rows: rows_shown
-            .map(|(_, row)| columns.iter().map(|column| (column.cell)(row)).collect())
+            .map(|(_, row)| shown_columns.iter().map(|column| (column.cell)(row)).collect())
             .collect(),
         page,
         n_pages,
         previous: (page > 1).then(|| to(page - 1)),
         next: (page < n_pages).then(|| to(page + 1)),
-        as_csv: link(&[("export", "csv"), ("page", "")]),
-        as_json: link(&[("export", "json"), ("page", "")]),
-    })
+        choices: columns
+            .iter()
+            .map(|column| Choice { title: column.title, is_shown: is_shown(column) })
+            .collect(),
+        empty: shown.empty,
+        ..Table::default()
+    };
+    Ok(seal(table, link))
 }
 
-/// The same page with some parameters of a table changed; those that are empty are left out.
-fn address(query: &Query, tag: &str, changes: &[(&str, &str)]) -> String {
-    let changed = |name: &str| {
-        let own = name.strip_prefix(tag).and_then(|rest| rest.strip_prefix('.'));
-        own.is_some_and(|own| changes.iter().any(|(name, _)| *name == own))
-    };
+/// The parameters but for some, for a form that sets those.
+pub(super) fn kept(query: &Query, without: &[String]) -> Vec<(String, String)> {
+    let pairs = query.pairs().filter(|(name, _)| !without.iter().any(|own| own == name));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// The same page with some parameters of a table changed, or with an empty tag some of the page; those that are empty are
+/// left out.
+pub(super) fn address(query: &Query, tag: &str, changes: &[(&str, &str)]) -> String {
+    let full = |name: &str| if tag.is_empty() { name.to_owned() } else { format!("{tag}.{name}") };
+    let is_changed = |have: &str| changes.iter().any(|(name, _)| full(name) == have);
     let mut out = Serializer::new(String::new());
-    for (name, value) in query.pairs().filter(|(name, _)| !changed(name)) {
+    for (name, value) in query.pairs().filter(|(name, _)| !is_changed(name)) {
         out.append_pair(name, value);
     }
     for (name, value) in changes.iter().filter(|(_, value)| !value.is_empty()) {
-        out.append_pair(&format!("{tag}.{name}"), value);
+        out.append_pair(&full(name), value);
     }
-    format!("?{}#{tag}", out.finish())
+    let place = if tag.is_empty() { String::new() } else { format!("#{tag}") };
+    format!("?{}{place}", out.finish())
 }
 
-fn export<'r, R: 'r>(
+/// Rows as a file of a form.
+pub(super) fn file(
     form: &str,
     tag: &str,
-    columns: &[Column<'_, R>],
-    rows: impl Iterator<Item = &'r R>,
+    heads: &[(&'static str, bool)],
+    rows: impl Iterator<Item = Vec<String>>,
 ) -> Answer {
-    // the exact value where there is one
-    let value = |cell: Cell| if cell.exact.is_empty() { cell.text } else { cell.exact };
-    let values = rows.map(|row| columns.iter().map(|column| value((column.cell)(row))));
+    let titles = || heads.iter().map(|(title, _)| (*title).to_owned());
     match form {
         "csv" => {
             let mut out = String::new();
-            let titles = columns.iter().map(|column| column.title.to_owned());
-            push_line(&mut out, titles);
-            values.for_each(|line| push_line(&mut out, line));
+            push_line(&mut out, titles());
+            rows.for_each(|line| push_line(&mut out, line.into_iter()));
             let name = format!("attachment; filename={tag}.csv");
             Answer::of(200, "text/csv; charset=utf-8", out.into_bytes())
                 .with_header("content-disposition", name)
         }
         "json" => {
-            let titles = || columns.iter().map(|column| column.title.to_owned());
-            let objects: Vec<serde_json::Map<String, serde_json::Value>> = values
-                .map(|line| titles().zip(line.map(serde_json::Value::String)).collect())
+            let objects: Vec<serde_json::Map<String, serde_json::Value>> = rows
+                .map(|line| titles().zip(line.into_iter().map(serde_json::Value::String)).collect())
                 .collect();
             let body = serde_json::to_vec(&objects).unwrap_or_default();
             Answer::of(200, "application/json", body)
         }
-        _ => Answer::text(400, "export is csv or json"),
+        "md" => {
+            let mut out = String::new();
+            push_row(&mut out, titles());
+            let rule = |(_, is_number): &(&str, bool)| if *is_number { "--:" } else { "---" };
+            push_row(&mut out, heads.iter().map(|head| rule(head).to_owned()));
+            rows.for_each(|line| push_row(&mut out, line.into_iter()));
+            Answer::of(200, "text/plain; charset=utf-8", out.into_bytes())
+        }
+        _ => Answer::text(400, "export is csv, json or md"),
     }
+}
+
+/// With the links to the same rows as files.
+pub(super) fn seal(mut table: Table, link: impl Fn(&[(&str, &str)]) -> String) -> Table {
+    table.as_csv = link(&[("export", "csv"), ("page", "")]);
+    table.as_json = link(&[("export", "json"), ("page", "")]);
+    table.as_markdown = link(&[("export", "md"), ("page", "")]);
+    table
+}
+
+/// A row of a Markdown table.
+fn push_row(out: &mut String, values: impl Iterator<Item = String>) {
+    for value in values {
+        let value = text::one_line(&value, usize::MAX).replace('\\', "\\\\").replace('|', "\\|");
+        out.extend(["| ", &value, " "]);
+    }
+    out.push_str("|\n");
 }
 
 /// A line of CSV (RFC 4180). What a spreadsheet would take for a formula is made a text.
@@ -268,19 +432,31 @@ fn push_line(out: &mut String, values: impl Iterator<Item = String>) {
 pub(super) fn number<'c, R>(
     title: &'static str,
     hint: &'static str,
-    write: fn(i64) -> String,
+    write: impl Fn(i64) -> String + 'c,
     of: impl Fn(&R) -> Option<i64> + Copy + 'c,
+) -> Column<'c, R> {
+    let cell = move |row: &R| {
+        let value = of(row);
+        let exact = value.map_or_else(String::new, |value| value.to_string());
+        Cell::text(text::or_missing(value, &write)).exact(exact)
+    };
+    sorted(title, hint, of, cell)
+}
+
+/// A column that is sorted by a number and shows anything.
+pub(super) fn sorted<'c, R>(
+    title: &'static str,
+    hint: &'static str,
+    key: impl Fn(&R) -> Option<i64> + 'c,
+    cell: impl Fn(&R) -> Cell + 'c,
 ) -> Column<'c, R> {
     Column {
         title,
         hint,
         is_number: true,
-        key: Box::new(move |row| Key::of(of(row))),
-        cell: Box::new(move |row| {
-            let value = of(row);
-            let exact = value.map_or_else(String::new, |value| value.to_string());
-            Cell::text(text::or_missing(value, write)).exact(exact)
-        }),
+        is_optional: false,
+        key: Box::new(move |row| Key::of(key(row))),
+        cell: Box::new(cell),
     }
 }
 
@@ -288,13 +464,15 @@ pub(super) fn number<'c, R>(
 pub(super) fn words<'c, R>(
     title: &'static str,
     hint: &'static str,
-    cell: impl Fn(&R) -> Cell + Copy + 'c,
+    cell: impl Fn(&R) -> Cell + Clone + 'c,
 ) -> Column<'c, R> {
+    let of = cell.clone();
     Column {
         title,
         hint,
         is_number: false,
-        key: Box::new(move |row| Key::Text(cell(row).text.to_lowercase())),
+        is_optional: false,
+        key: Box::new(move |row| Key::Text(of(row).text.to_lowercase())),
         cell: Box::new(cell),
     }
 }

@@ -83,16 +83,17 @@ impl Answers {
 
     async fn page(&self, request: &Arc<Request>, plan: pages::Plan) -> Answer {
         let library = self.library.clone();
-        let (app, attempt_id, handler) = match plan {
+        let (app, attempt_id, page) = match plan {
             pages::Plan::Now(answer) => return answer,
             pages::Plan::List => {
                 let asked = request.clone();
                 return self.working(request, move || pages::list(&library, &asked)).await;
             }
-            pages::Plan::Below { app, attempt, handler } => (app, attempt, handler),
+            pages::Plan::Below { app, attempt, page } => (app, attempt, page),
         };
         match self.open_latest(&app, attempt_id.as_deref()).await {
             Ok((attempt, store)) => {
+                let handler = move |call: &v1::Call<'_>| pages::answer(page, call);
                 self.handled(request, attempt, store, Vec::new(), handler).await
             }
             Err((status, why)) => pages::refusal(request, status, &why),
@@ -186,7 +187,7 @@ impl Answers {
         attempt: Arc<Attempt>,
         store: Arc<Store>,
         ids: Vec<String>,
-        handler: fn(&v1::Call<'_>) -> Handled,
+        handler: impl FnOnce(&v1::Call<'_>) -> Handled + Send + 'static,
     ) -> Answer {
         let (library, asked) = (self.library.clone(), request.clone());
         let answer = move || {

@@ -197,6 +197,7 @@ impl Server {
         Request {
             accept: text_of(headers, header::ACCEPT).unwrap_or("*/*").to_owned(),
             takes_gzip: text_of(headers, header::ACCEPT_ENCODING).is_some_and(takes_gzip),
+            cookies: text_of(headers, header::COOKIE).unwrap_or_default().to_owned(),
             ..Request::new(request.method().as_str(), uri, &format!("{scheme}://{host}{prefix}"))
         }
     }

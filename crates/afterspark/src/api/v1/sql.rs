@@ -130,12 +130,12 @@ fn shape<'s>(call: &Call<'s>, line: &SqlLine<'s>, wanted: &Wanted) -> Execution<
 
 fn graph(call: &Call<'_>, line: &SqlLine<'_>, plan: &store::SqlPlan) -> (Vec<Node>, Vec<Edge>) {
     let graph = views::plan_graph(plan);
-    let texts = views::sql_metric_texts(call.store, line.row, plan, &graph);
+    let values = views::sql_metrics(call.store, line.row, plan, &graph);
     let has_desc = call.settings().api >= SparkApi::V4_3;
     let nodes = graph.nodes.iter().enumerate().rev().map(|(node_id, node)| {
         let of = &plan.nodes[node.plan_node];
         let metrics = of.metrics.iter().filter_map(|metric| {
-            let value = texts.get(&metric.accumulable)?.clone();
+            let value = values.get(&metric.accumulable)?.text.clone();
             Some(Metric { name: java_trim(&metric.name).to_owned(), value })
         });
         let cluster = node.cluster.and_then(|id| graph.nodes.get(id));

@@ -75,8 +75,13 @@ pub(super) fn table<'s>(call: &Call<'s>) -> Handled {
         if length <= 0 {
             return Err(Answer::page(500));
         }
-        let wanted =
-            TaskQuery { key, descending, offset: at(start), n_max: at(length), statuses: None };
+        let wanted = TaskQuery {
+            key,
+            descending,
+            offset: at(start),
+            n_max: at(length),
+            ..TaskQuery::default()
+        };
         let aa_data = shaper.tasks(id, &wanted);
         let records_filtered = total.to_owned();
         return Ok(Answer::json(&Table { records_filtered, aa_data, records_total: total }));
@@ -84,7 +89,7 @@ pub(super) fn table<'s>(call: &Call<'s>) -> Handled {
     if n_total <= 0 {
         return Err(Answer::page(500));
     }
-    let wanted = TaskQuery { key, descending, offset: 0, n_max: at(n_total), statuses: None };
+    let wanted = TaskQuery { key, descending, n_max: at(n_total), ..TaskQuery::default() };
     let search = search.to_lowercase();
     let (mut n_shown, mut n_found) = (0_usize, 0_usize);
     let mut page: Option<(usize, usize)> = None;

@@ -55,6 +55,7 @@ fn list(call: &Call<'_>) -> Handled {
         offset: usize::try_from(offset).unwrap_or(0),
         n_max: usize::try_from(length).unwrap_or(0),
         statuses: statuses.map(|wanted| wanted.iter().filter_map(Wanted::known).collect()),
+        ..TaskQuery::default()
     };
     Ok(Answer::json(&Shaper::new(call).tasks(stage_attempt(call)?, &query)))
 }
