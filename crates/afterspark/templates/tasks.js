@@ -26,6 +26,8 @@ if (canvas) {
     let top = 0;
     const tops = new Map();
     data.executors.forEach((_, executor) => {
+      // a row for the executor's name
+      top += 1;
       tops.set(executor, top);
       top += (ends.get(executor) ?? []).length;
     });
@@ -60,10 +62,10 @@ if (canvas) {
     });
     context.fillStyle = faint;
     data.executors.forEach((name, executor) => {
-      const y = data.tops.get(executor) * rowHeight;
+      const y = (data.tops.get(executor) - 1) * rowHeight;
       context.strokeStyle = line;
       context.strokeRect(-1, y, width + 2, 0.5);
-      if (nRows < 60) context.fillText(`executor ${name}`, 4, y + 11);
+      if (rowHeight >= 10) context.fillText(`executor ${name}`, 4, y + rowHeight - 3);
     });
   };
   const under = (px, py) => {

@@ -37,12 +37,22 @@ pub(super) struct Flow {
     pub(super) width: f64,
 }
 
+/// Columns that the widest line takes; the first is in bold letters.
+pub(super) fn columns(lines: &[String]) -> f64 {
+    let of = |(row, line): (usize, &String)| {
+        let n = text::columns(line) as f64;
+        if row == 0 { n * BOLD } else { n }
+    };
+    lines.iter().enumerate().map(of).fold(0.0, f64::max)
+}
+
+/// How much wider bold letters are.
+pub(super) const BOLD: f64 = 1.12;
+
 /// Draws boxes and what flows between them; `label` names the drawing to those who do not see it.
 pub(super) fn draw(label: &str, boxes: &[Drawn], flows: &[Flow]) -> Markup {
-    let longest = |drawn: &Drawn| {
-        let columns = drawn.lines.iter().map(|line| text::columns(line)).max().unwrap_or(0);
-        (columns as f64 * LETTER + 2.0 * PADDING).clamp(WIDTH.0, WIDTH.1)
-    };
+    let longest =
+        |drawn: &Drawn| (columns(&drawn.lines) * LETTER + 2.0 * PADDING).clamp(WIDTH.0, WIDTH.1);
     let size =
         |drawn: &Drawn| (longest(drawn), drawn.lines.len() as f64 * LINE_HEIGHT + 2.0 * PADDING);
     let sizes: Vec<(f64, f64)> = boxes.iter().map(size).collect();
@@ -74,7 +84,8 @@ pub(super) fn draw(label: &str, boxes: &[Drawn], flows: &[Flow]) -> Markup {
             let class = if row == 0 { "name" } else { "" };
             out.raw("<text").attribute("class", class).length("x", left + PADDING);
             out.length("y", top + PADDING + LINE_HEIGHT * (row as f64 + 0.75)).raw(">");
-            out.text(&text::one_line(line, columns)).raw("</text>");
+            let fitting = if row == 0 { (columns as f64 / BOLD) as usize } else { columns };
+            out.text(&text::one_line(line, fitting)).raw("</text>");
         }
         out.raw("</g>");
         if has_link {

@@ -105,8 +105,8 @@ fn facts(visit: &Visit<'_>, line: &SqlLine<'_>) -> Vec<super::view::Fact> {
     if let Some(group) = row.job_group {
         facts.push(fact("Job group", "", Cell::text(visit.text(group))));
     }
-    if !row.job_tags.is_empty() {
-        let tags = row.job_tags.iter().map(|tag| visit.text(*tag)).collect::<Vec<_>>().join(", ");
+    let tags = jobs::tags_text(visit, &row.job_tags);
+    if !tags.is_empty() {
         facts.push(fact("Job tags", "", Cell::text(tags)));
     }
     if let Some(id) = row.query_id {

@@ -90,8 +90,8 @@ fn facts(visit: &Visit<'_>, job: &JobLine<'_>) -> Vec<super::view::Fact> {
             Cell::text(visit.text(group)),
         ));
     }
-    if !row.tags.is_empty() {
-        let tags = row.tags.iter().map(|tag| visit.text(*tag)).collect::<Vec<_>>().join(", ");
+    let tags = jobs::tags_text(visit, &row.tags);
+    if !tags.is_empty() {
         facts.push(fact("Job tags", "As the driver's code named them", Cell::text(tags)));
     }
     facts

@@ -91,7 +91,10 @@ fn keys(visit: &Visit<'_>, row: &Row<'_>) -> Vec<String> {
     let group = || job.group.map(|group| visit.text(group).to_owned());
     match visit.query().first("by") {
         Some("group") => group().into_iter().collect(),
-        Some("tag") => job.tags.iter().map(|tag| visit.text(*tag).to_owned()).collect(),
+        Some("tag") => {
+            let own = job.tags.iter().filter_map(|tag| user_tag(visit.text(*tag)));
+            own.map(str::to_owned).collect()
+        }
         _ => sql().into_iter().collect(),
     }
 }
@@ -213,8 +216,7 @@ pub(super) fn columns<'v>(visit: &'v Visit<'v>) -> Vec<Column<'v, Row<'v>>> {
             Cell::text(row.job.row.group.map(|text| visit.text(text)).unwrap_or_default())
         }),
         words("Tags", "Job tags that the driver's code named", move |row: &Row<'_>| {
-            let tags = row.job.row.tags.iter().map(|tag| visit.text(*tag));
-            let tags = tags.collect::<Vec<_>>().join(", ");
+            let tags = tags_text(visit, &row.job.row.tags);
             Cell::text(text::one_line(&tags, 60)).exact(tags)
         }),
         visit.instants("Submitted", "When the driver asked for it", |row: &Row<'_>| {
@@ -257,6 +259,20 @@ pub(super) fn columns<'v>(visit: &'v Visit<'v>) -> Vec<Column<'v, Row<'v>>> {
         .optional(),
         spill(|row: &Row<'_>| row.work),
     ]
+}
+
+/// Job tags as the driver's code gave them: Spark puts some of its own beside them, and a session's name before each.
+pub(super) fn tags_text(visit: &Visit<'_>, tags: &[store::Text]) -> String {
+    let own = tags.iter().filter_map(|tag| user_tag(visit.text(*tag)));
+    own.collect::<Vec<_>>().join(", ")
+}
+
+/// `None` for a tag of Spark's own (`SparkSession.managedJobTags`).
+fn user_tag(tag: &str) -> Option<&str> {
+    if !tag.starts_with("spark-session-") {
+        return Some(tag);
+    }
+    tag.split_once("-tag-").map(|(_, own)| own)
 }
 
 /// What was spilled, and how much that is of what was read.

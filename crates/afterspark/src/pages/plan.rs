@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use store::{PlanNode, SqlPlan};
 use views::{NodeTimes, PlanGraph, SqlMetrics, spark_bytes};
 
-use super::dag::{Flow, edge, edge_width};
+use super::dag::{BOLD, Flow, columns, edge, edge_width};
 use super::graph::{self, Placed};
 use super::view::Markup;
 use crate::text;
@@ -221,8 +221,7 @@ pub(super) fn draw(plan: &Plan, style: Style, chosen: Option<usize>, link: NodeL
         shown.iter().enumerate().map(|(at, node)| (*node, at)).collect();
     let boxes: Vec<Vec<String>> = shown.iter().map(|node| box_lines(plan, *node)).collect();
     let size = |lines: &Vec<String>| {
-        let columns = lines.iter().map(|line| text::columns(line)).max().unwrap_or(0);
-        let width = (columns as f64 * LETTER + 2.0 * PADDING).clamp(WIDTH.0, WIDTH.1);
+        let width = (columns(lines) * LETTER + 2.0 * PADDING).clamp(WIDTH.0, WIDTH.1);
         (width, lines.len() as f64 * LINE_HEIGHT + 2.0 * PADDING)
     };
     let sizes: Vec<(f64, f64)> = boxes.iter().map(size).collect();
@@ -353,7 +352,8 @@ fn node_box(
         out.raw("<text").attribute("class", if row == 0 { "name" } else { "" });
         out.length("x", drawn.corner.0 + PADDING);
         out.length("y", drawn.corner.1 + PADDING + LINE_HEIGHT * (row as f64 + 0.75)).raw(">");
-        out.text(&text::one_line(line, columns)).raw("</text>");
+        let fitting = if row == 0 { (columns as f64 / BOLD) as usize } else { columns };
+        out.text(&text::one_line(line, fitting)).raw("</text>");
     }
     out.raw("</g></a>");
 }

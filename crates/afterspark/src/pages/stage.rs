@@ -119,7 +119,7 @@ fn facts(visit: &Visit<'_>, line: &StageLine<'_>, attempts: &[StageAttemptId]) -
             Cell::text(text::or_missing(line.sum(C::executor_run_ms), text::duration)),
         ),
     ];
-    if let Some(wait_ms) = line.wait_ms.filter(|ms| *ms > 0) {
+    if let Some(wait_ms) = line.wait_ms.filter(|ms| *ms >= SHORT_MS) {
         let hint = "From the submission until the first task began: a busy cluster, or executors that start slowly";
         facts.push(fact("Waited", hint, Cell::text(text::duration(wait_ms))));
     }
@@ -181,6 +181,9 @@ fn facts(visit: &Visit<'_>, line: &StageLine<'_>, attempts: &[StageAttemptId]) -
     }
     facts
 }
+
+/// Shorter waits are not told.
+const SHORT_MS: i64 = 500;
 
 /// Spilled bytes, and the memory with which nothing would have been spilled.
 fn spill(visit: &Visit<'_>, line: &StageLine<'_>) -> Vec<Fact> {

@@ -116,15 +116,14 @@ pub(super) fn show(visit: &Visit<'_>, line: &StageLine<'_>, view: &mut View) -> 
     });
     let is_told = |row: &Row<'_>| row.spread.five[4] != 0 || ALWAYS.contains(&row.name);
     let rows: Vec<Row<'_>> = named.filter(is_told).collect();
-    let n = text::count(line.row.counts.n_completed);
-    view.heading("summary", format!("Summary metrics of {n} completed tasks"));
     let mut table = table(visit.query(), &SHOWN, &columns(visit, id), &rows)?;
     table.is_plain = true;
     view.push(Block::Table(table));
-    view.note(
-        "Each number is taken by itself: the task with the median of bytes need not be that with the median of records. \
+    view.note(format!(
+        "Of the {} tasks that succeeded. Each number is taken by itself: the task with the median of bytes need not be that with the median of records. \
          Tasks that failed or run still are left out.",
-    );
+        text::count(line.row.counts.n_completed),
+    ));
     speculation(line, view);
     Ok(())
 }
@@ -134,7 +133,7 @@ const ALWAYS: [&str; 3] = ["Duration", "GC time", "Scheduler delay"];
 
 const SHOWN: Shown = Shown {
     tag: "spread",
-    title: "Over the tasks that succeeded",
+    title: "Summary metrics of completed tasks",
     sort: "",
     descending: false,
     empty: "None.",

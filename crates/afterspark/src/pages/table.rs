@@ -154,6 +154,13 @@ impl Cell {
         if self.details.is_empty() { value } else { self.details }
     }
 
+    fn is_blank(&self) -> bool {
+        self.text.is_empty()
+            && self.links.is_empty()
+            && self.details.is_empty()
+            && self.bins.is_none()
+    }
+
     fn contains(&self, needle: &str) -> bool {
         let has = |text: &str| text.to_lowercase().contains(needle);
         has(&self.text) || has(&self.details) || self.links.iter().any(|link| has(&link.text))
@@ -276,7 +283,11 @@ pub(super) fn table<R>(
     };
     let mut keyed: Vec<(Key, &R)> =
         rows.iter().filter(found).map(|row| ((column.key)(row), row)).collect();
-    keyed.sort_by(|(a, _), (b, _)| a.order(b, descending));
+    // rows that have an order of their own keep it until they are sorted
+    let is_sorted = !shown.sort.is_empty() || asked("sort").is_some();
+    if is_sorted {
+        keyed.sort_by(|(a, _), (b, _)| a.order(b, descending));
+    }
     if let Some(form) = asked("export") {
         let heads: Vec<(&str, bool)> =
             shown_columns.iter().map(|column| (column.title, column.is_number)).collect();
@@ -288,8 +299,15 @@ pub(super) fn table<R>(
     let n_pages = n_found.div_ceil(page_size).max(1);
     let page = number("page").unwrap_or(1).clamp(1, n_pages);
     let link = |changes: &[(&str, &str)]| address(query, tag, changes);
+    let rows_shown = keyed.iter().skip((page - 1) * page_size).take(page_size);
+    let mut rows: Vec<Vec<Cell>> = rows_shown
+        .map(|(_, row)| shown_columns.iter().map(|column| (column.cell)(row)).collect())
+        .collect();
+    if chosen.is_empty() {
+        drop_blank(&mut shown_columns, &mut rows);
+    }
     let heads = shown_columns.iter().map(|head| {
-        let is_sorted = head.title == column.title;
+        let is_sorted = is_sorted && head.title == column.title;
         // numbers are looked at from the largest
         let desc = if is_sorted { !descending } else { head.is_number };
         let desc = if desc { "true" } else { "false" };
@@ -306,7 +324,6 @@ pub(super) fn table<R>(
         }
     });
     let to = |page: usize| link(&[("page", &page.to_string())]);
-    let rows_shown = keyed.iter().skip((page - 1) * page_size).take(page_size);
     let table = Table {
         tag,
         title: shown.title,
@@ -318,9 +335,7 @@ pub(super) fn table<R>(
         kept_by_pages: kept(query, &[of("page"), of("pageSize")]),
         page_size,
         heads: heads.collect(),
-        rows: rows_shown
-            .map(|(_, row)| shown_columns.iter().map(|column| (column.cell)(row)).collect())
-            .collect(),
+        rows,
         page,
         n_pages,
         previous: (page > 1).then(|| to(page - 1)),
@@ -333,6 +348,22 @@ pub(super) fn table<R>(
         ..Table::default()
     };
     Ok(seal(table, link))
+}
+
+/// Leaves out columns of texts that no row has anything in; the first stays.
+fn drop_blank<R>(columns: &mut Vec<&Column<'_, R>>, rows: &mut [Vec<Cell>]) {
+    if rows.is_empty() {
+        return;
+    }
+    let is_told =
+        |at: usize| at == 0 || columns[at].is_number || rows.iter().any(|row| !row[at].is_blank());
+    let told: Vec<bool> = (0..columns.len()).map(is_told).collect();
+    let mut at = 0..told.len();
+    columns.retain(|_| at.next().is_some_and(|at| told[at]));
+    for row in rows {
+        let mut at = 0..told.len();
+        row.retain(|_| at.next().is_some_and(|at| told[at]));
+    }
 }
 
 /// The parameters but for some, for a form that sets those.
