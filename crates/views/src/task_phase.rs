@@ -108,15 +108,7 @@ pub fn phases_over_time(
     .map(known);
     let getting = tasks.column(C::getting_result_at_ms);
     let at = |column: usize, row: usize| columns[column].as_ref().map_or(0, |values| values[row]);
-    let mut over = PhasesOverTime {
-        from_ms,
-        to_ms,
-        buckets: vec![[0.0; PHASES.len()]; n_buckets],
-        sums_ms: [0; 7],
-    };
-    let scale = n_buckets as f64 / (to_ms - from_ms) as f64;
-    // what begins and ends within a bucket is added to it; what spans buckets is kept as a difference
-    let mut steps = vec![[0.0; PHASES.len()]; n_buckets + 1];
+    let mut adding = Adding::new(from_ms, to_ms, n_buckets);
     for row in 0..n {
         if flags[row] & TaskFlags::NOT_STARTED != 0 || launched[row] <= 0 {
             continue;
@@ -140,31 +132,60 @@ pub fn phases_over_time(
         };
         let mut begin_ms = launched[row] - from_ms;
         for (phase, ms) in phases.into_iter().enumerate().filter(|(_, ms)| *ms > 0) {
-            over.sums_ms[phase] = over.sums_ms[phase].saturating_add(ms);
-            let from = (begin_ms as f64 * scale).clamp(0.0, n_buckets as f64);
+            adding.add(phase, begin_ms, ms);
             begin_ms = begin_ms.saturating_add(ms);
-            let to = (begin_ms as f64 * scale).clamp(0.0, n_buckets as f64);
-            let (first, last) = (from as usize, to as usize);
-            if first == last {
-                if let Some(bucket) = over.buckets.get_mut(first) {
-                    bucket[phase] += to - from;
-                }
-                continue;
-            }
-            over.buckets[first][phase] += (first + 1) as f64 - from;
-            if let Some(bucket) = over.buckets.get_mut(last) {
-                bucket[phase] += to - last as f64;
-            }
-            steps[first + 1][phase] += 1.0;
-            steps[last][phase] -= 1.0;
         }
     }
-    let mut running = [0.0; PHASES.len()];
-    for (bucket, step) in over.buckets.iter_mut().zip(&steps) {
-        for phase in 0..PHASES.len() {
-            running[phase] += step[phase];
-            bucket[phase] += running[phase];
-        }
+    Some(adding.sum())
+}
+
+/// Phases of tasks as they are added to buckets.
+struct Adding {
+    over: PhasesOverTime,
+    /// What spans buckets is kept as a difference from the bucket before.
+    steps: Vec<[f64; PHASES.len()]>,
+    buckets_per_ms: f64,
+}
+
+impl Adding {
+    fn new(from_ms: i64, to_ms: i64, n_buckets: usize) -> Adding {
+        let buckets = vec![[0.0; PHASES.len()]; n_buckets];
+        let over = PhasesOverTime { from_ms, to_ms, buckets, sums_ms: [0; PHASES.len()] };
+        let steps = vec![[0.0; PHASES.len()]; n_buckets + 1];
+        Adding { over, steps, buckets_per_ms: n_buckets as f64 / (to_ms - from_ms) as f64 }
     }
-    Some(over)
+
+    /// A phase of a task that began so long after the first task.
+    fn add(&mut self, phase: usize, begin_ms: i64, ms: i64) {
+        let over = &mut self.over;
+        over.sums_ms[phase] = over.sums_ms[phase].saturating_add(ms);
+        let n_buckets = over.buckets.len() as f64;
+        let place = |at_ms: i64| (at_ms as f64 * self.buckets_per_ms).clamp(0.0, n_buckets);
+        let (from, to) = (place(begin_ms), place(begin_ms.saturating_add(ms)));
+        let (first, last) = (from as usize, to as usize);
+        if first == last {
+            if let Some(bucket) = over.buckets.get_mut(first) {
+                bucket[phase] += to - from;
+            }
+            return;
+        }
+        over.buckets[first][phase] += (first + 1) as f64 - from;
+        if let Some(bucket) = over.buckets.get_mut(last) {
+            bucket[phase] += to - last as f64;
+        }
+        self.steps[first + 1][phase] += 1.0;
+        self.steps[last][phase] -= 1.0;
+    }
+
+    fn sum(self) -> PhasesOverTime {
+        let Adding { mut over, steps, .. } = self;
+        let mut running = [0.0; PHASES.len()];
+        for (bucket, step) in over.buckets.iter_mut().zip(&steps) {
+            for phase in 0..PHASES.len() {
+                running[phase] += step[phase];
+                bucket[phase] += running[phase];
+            }
+        }
+        over
+    }
 }

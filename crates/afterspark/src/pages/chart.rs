@@ -1,6 +1,8 @@
 //! Charts as SVG, complete without a script: steps over time, bars, and dots. Each has a legend with names, axes with
 //! numbers in their units, and tells exact values when asked.
 
+use std::fmt::Write as _;
+
 use super::view::Markup;
 
 /// The drawing, without what stands beside it.
@@ -112,10 +114,10 @@ pub(super) fn steps(title: &str, across: &Axis<'_>, up: &Axis<'_>, all: &[Series
             format!("M{:.1} {:.1}", x(across, first.0), y(up, first.1))
         };
         for (at, value) in &series.points[1..] {
-            path.push_str(&format!("H{:.1}V{:.1}", x(across, *at), y(up, *value)));
+            write!(path, "H{:.1}V{:.1}", x(across, *at), y(up, *value)).ok();
         }
         if series.is_filled {
-            path.push_str(&format!("V{:.1}Z", y(up, up.from)));
+            write!(path, "V{:.1}Z", y(up, up.from)).ok();
         }
         let kind = if series.is_filled { "area" } else { "line" };
         out.raw("<path").attribute("class", &format!("{kind} c{}", series.colour % N_COLOURS));

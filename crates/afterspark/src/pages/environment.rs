@@ -1,6 +1,8 @@
 //! `environment/`: what the application ran with. What differs from Spark's default by meaning, not by spelling, is marked,
 //! and what matters for speed stands first.
 
+use std::fmt::Write as _;
+
 use views::EnvironmentLines;
 
 use super::setting::{self, Setting};
@@ -253,7 +255,7 @@ fn conf(properties: &[(String, String)]) -> Answer {
     let mut out = String::new();
     for (name, value) in properties {
         let value = value.replace('\\', "\\\\").replace(['\n', '\r'], "\\n");
-        out.push_str(&format!("{name} {value}\n"));
+        write!(out, "{name} {value}\n").ok();
     }
     Answer::of(200, "text/plain; charset=utf-8", out.into_bytes())
         .with_header("content-disposition", "attachment; filename=spark-defaults.conf")
@@ -262,11 +264,11 @@ fn conf(properties: &[(String, String)]) -> Answer {
 fn profiles(visit: &Visit<'_>) -> Block {
     let mut out = String::new();
     for profile in views::resource_profiles(visit.store) {
-        out.push_str(&format!("Resource profile {}\n", profile.id));
+        write!(out, "Resource profile {}\n", profile.id).ok();
         for (title, requests) in
             [("Executor", &profile.executor_resources), ("Task", &profile.task_resources)]
         {
-            out.push_str(&format!("  {title} requests:\n"));
+            write!(out, "  {title} requests:\n").ok();
             for request in requests {
                 let mut line =
                     format!("    {}: [amount: {}", visit.text(request.name), request.amount);
@@ -275,7 +277,7 @@ fn profiles(visit: &Visit<'_>) -> Block {
                 {
                     let text = visit.text(text);
                     if !text.is_empty() {
-                        line.push_str(&format!(", {name}: {text}"));
+                        write!(line, ", {name}: {text}").ok();
                     }
                 }
                 out.push_str(&line);

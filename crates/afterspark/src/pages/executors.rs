@@ -56,10 +56,7 @@ fn losses(visit: &Visit<'_>, gone: &[&Row<'_>]) -> Result<Block, Answer> {
         words("Executor", "Id", |e: &&Row<'_>| Cell::text(e.id)),
         visit.instants("Removed", "When the driver was told", |e: &&Row<'_>| e.row.removed_at_ms),
         words("Why", "As the cluster manager said", move |e: &&Row<'_>| {
-            Cell::folded(
-                e.row.remove_reason.map(|why| visit.text(why)).unwrap_or(text::MISSING),
-                160,
-            )
+            Cell::folded(e.row.remove_reason.map_or(text::MISSING, |why| visit.text(why)), 160)
         }),
         words("Meaning", "Of the exit code or the reason", move |e: &&Row<'_>| {
             let why = e.row.remove_reason.map(|why| visit.text(why)).unwrap_or_default();
@@ -298,6 +295,7 @@ pub(super) fn peak(peak: Option<&store::ExecutorMetrics>, name: &str) -> Option<
     peak.map(|peak| peak[at])
 }
 
+#[expect(clippy::too_many_lines, reason = "columns, one after the other")]
 fn columns<'v>(visit: &'v Visit<'v>) -> Vec<Column<'v, Row<'v>>> {
     let mut columns = vec![
         words("Executor", "Id; the driver has none", |e: &Row<'_>| Cell::text(e.id)),

@@ -28,7 +28,7 @@ pub(super) fn place(sizes: &[(f64, f64)], edges: &[(usize, usize)]) -> Placed {
         let children = &tree.children[*at];
         let mut outline = pack(children, &mut rel, &mut outlines);
         let centre = match (children.first(), children.last()) {
-            (Some(first), Some(last)) => (rel[*first] + rel[*last]) / 2.0,
+            (Some(first), Some(last)) => f64::midpoint(rel[*first], rel[*last]),
             _ => 0.0,
         };
         for child in children {
@@ -158,7 +158,7 @@ mod tests {
             for b in 0..a {
                 let apart = (placed.x[a] - placed.x[b]).abs();
                 let is_same_row = (placed.y[a] - placed.y[b]).abs() < 20.0;
-                assert!(!is_same_row || apart >= (sizes[a].0 + sizes[b].0) / 2.0, "{a} {b}");
+                assert!(!is_same_row || apart >= f64::midpoint(sizes[a].0, sizes[b].0), "{a} {b}");
             }
         }
         assert!(edges[..8].iter().all(|(from, to)| placed.y[*from] + 20.0 < placed.y[*to]));

@@ -1,6 +1,7 @@
 //! `jobs/`: the jobs of an application, by state, and on demand by what they were part of.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use store::{JobStatus, TaskColumn as C};
 use views::{JobLine, Scope, Work};
@@ -186,6 +187,7 @@ pub(super) const SPILL: &str = "Bytes written to disk because memory did not suf
 const FAILURE_AT: usize = 2;
 
 /// Those of Spark's table, and more.
+#[expect(clippy::too_many_lines, reason = "columns, one after the other")]
 pub(super) fn columns<'v>(visit: &'v Visit<'v>) -> Vec<Column<'v, Row<'v>>> {
     let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     vec![
@@ -306,10 +308,10 @@ fn stages_text(job: &JobLine<'_>) -> String {
     let n_all = job.row.stage_ids.len().saturating_sub(n_skipped);
     let mut written = format!("{}/{n_all}", counts.completed_stages.len());
     if counts.n_failed_stages > 0 {
-        written.push_str(&format!(" ({} failed)", counts.n_failed_stages));
+        write!(written, " ({} failed)", counts.n_failed_stages).ok();
     }
     if n_skipped > 0 {
-        written.push_str(&format!(" ({n_skipped} skipped)"));
+        write!(written, " ({n_skipped} skipped)").ok();
     }
     written
 }
@@ -345,10 +347,10 @@ pub(super) fn tasks_bar(tasks: &Tasks<'_>) -> Cell {
     let counted =
         [(tasks.n_active, "running"), (tasks.n_failed, "failed"), (tasks.n_skipped, "skipped")];
     for (n, what) in counted.into_iter().filter(|(n, _)| *n > 0) {
-        written.push_str(&format!(" ({} {what})", text::count(n)));
+        write!(written, " ({} {what})", text::count(n)).ok();
     }
     for (why, n) in &tasks.killed {
-        written.push_str(&format!(" ({} killed: {})", text::count(*n), text::one_line(why, 60)));
+        write!(written, " ({} killed: {})", text::count(*n), text::one_line(why, 60)).ok();
     }
     let share = |n: i64| (n as f64 / tasks.n_all.max(1) as f64).clamp(0.0, 1.0);
     let done = share(tasks.n_done);

@@ -1,4 +1,5 @@
 //! Pages of Spark's that ask the driver itself: a log does not hold what they show, and they say so.
+#![expect(clippy::unnecessary_wraps, reason = "views of pages have one signature")]
 
 use super::table::Link;
 use super::view::{Block, View};

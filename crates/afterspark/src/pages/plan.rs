@@ -2,6 +2,7 @@
 //! matter for their operator, colours the share of the time, edges the rows.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use store::{PlanNode, SqlPlan};
 use views::{NodeTimes, PlanGraph, SqlMetrics, spark_bytes};
@@ -278,7 +279,7 @@ const MARGIN: f64 = 16.0;
 fn shown(plan: &Plan, style: Style) -> Vec<usize> {
     let is_shown = |at: &usize| {
         let name = plan.name(*at);
-        !plan.is_code(*at) && !(style.is_short && PASSING.iter().any(|passing| name == *passing))
+        !plan.is_code(*at) && (!style.is_short || !PASSING.contains(&name))
     };
     (0..plan.graph.nodes.len()).filter(is_shown).take(NODES_MAX).collect()
 }
@@ -396,10 +397,10 @@ pub(super) fn dot(plan: &Plan) -> String {
     let mut out = String::from("digraph plan {\n");
     for at in 0..plan.graph.nodes.len() {
         let name = quoted(&text::one_line(plan.name(at), HINT_MAX));
-        out.push_str(&format!("  {at} [label=\"{name}\"];\n"));
+        write!(out, "  {at} [label=\"{name}\"];\n").ok();
     }
     for edge in &plan.graph.edges {
-        out.push_str(&format!("  {} -> {};\n", edge.from, edge.to));
+        write!(out, "  {} -> {};\n", edge.from, edge.to).ok();
     }
     out.push_str("}\n");
     out

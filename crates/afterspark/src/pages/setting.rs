@@ -42,7 +42,7 @@ pub(super) fn is_same(kind: &str, a: &str, b: &str) -> bool {
         _ => None,
     };
     // what cannot be read is compared as it is written
-    read.map_or(a == b, |(a, b)| a == b)
+    read.map_or(a == b, |(a, b)| a.total_cmp(&b).is_eq())
 }
 
 /// Units as Spark reads them (`JavaUtils.byteStringAs`), with their bytes.

@@ -1,6 +1,6 @@
 //! `SQL/`: the SQL executions of an application, by state, and what they sum up to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use store::TaskColumn as C;
 use views::{Scope, SqlLine, SqlStatus, Work, WorkBy};
@@ -56,9 +56,8 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
         let link = Link { text: text.to_owned(), to: address(visit.query(), "", &[("parts", to)]) };
         view.push(Block::Links { title: "Show", links: vec![link] });
     }
-    let known: HashMap<i64, ()> = lines.iter().map(|line| (line.row.id, ())).collect();
-    let is_part =
-        |line: &SqlLine<'_>| line.root_id != line.row.id && known.contains_key(&line.root_id);
+    let known: HashSet<i64> = lines.iter().map(|line| line.row.id).collect();
+    let is_part = |line: &SqlLine<'_>| line.root_id != line.row.id && known.contains(&line.root_id);
     let columns = columns(visit, &work);
     let mut of_failed = self::columns(visit, &work);
     of_failed.insert(FAILURE_AT, failure(visit));
@@ -139,6 +138,7 @@ pub(super) fn jobs_cell(visit: &Visit<'_>, line: &SqlLine<'_>) -> Cell {
     Cell::text(text).links(links).bad_if(!failed.is_empty())
 }
 
+#[expect(clippy::too_many_lines, reason = "columns, one after the other")]
 fn columns<'v>(visit: &'v Visit<'v>, work: &'v WorkBy) -> Vec<Column<'v, Row<'v>>> {
     let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let all_ms = work.all.sum(C::executor_run_ms);

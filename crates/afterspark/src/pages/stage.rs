@@ -85,6 +85,7 @@ fn trail(visit: &Visit<'_>, line: &StageLine<'_>, view: &mut View) {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "facts, one after the other")]
 fn facts(visit: &Visit<'_>, line: &StageLine<'_>, attempts: &[StageAttemptId]) -> Vec<Fact> {
     let row = line.row;
     let of = |bytes: Option<i64>, rows: Option<i64>| {
@@ -188,7 +189,7 @@ const SHORT_MS: i64 = 500;
 /// Spilled bytes, and the memory with which nothing would have been spilled.
 fn spill(visit: &Visit<'_>, line: &StageLine<'_>) -> Vec<Fact> {
     let (memory, disk) = (line.sum(C::spill_memory_bytes), line.sum(C::spill_disk_bytes));
-    if !memory.is_some_and(|bytes| bytes > 0) && !disk.is_some_and(|bytes| bytes > 0) {
+    if memory.max(disk).is_none_or(|bytes| bytes <= 0) {
         return Vec::new();
     }
     let hint = "Size in memory of what was spilled";
@@ -258,7 +259,7 @@ fn accumulators(visit: &Visit<'_>, line: &StageLine<'_>, view: &mut View) -> Res
             Cell::text(a.name.map(|name| visit.text(name)).unwrap_or_default())
         }),
         words("Value", "When the stage attempt was done", move |a: &Row<'_>| {
-            let value = a.value.map(|value| visit.text(value)).unwrap_or(text::MISSING);
+            let value = a.value.map_or(text::MISSING, |value| visit.text(value));
             Cell::text(text::one_line(value, 200)).exact(value)
         }),
     ];

@@ -76,6 +76,7 @@ fn host_columns<'h>() -> Vec<Column<'h, HostLine<'h>>> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "columns, one after the other")]
 fn columns<'v>(visit: &'v Visit<'v>) -> Vec<Column<'v, Row<'v>>> {
     let executors = views::executors(visit.store);
     let known = move |id: &str| executors.iter().find(|e| e.id == id).map(|e| e.row);

@@ -1,5 +1,7 @@
 //! `stages/`: the stage attempts of an application, by state, and the pools they ran in.
 
+use std::fmt::Write as _;
+
 use store::{StageStatus, TaskColumn as C};
 use views::{Scope, StageLine};
 
@@ -174,7 +176,7 @@ fn numbers<'v>(visit: &'v Visit<'v>) -> Vec<Column<'v, Row<'v>>> {
             "CPU",
             "Part of the tasks' run time in which they computed: near 100 % is good. Less: they waited for storage, the \
              network, or a Python process",
-            |s| s.cpu_share(),
+            |s: &StageLine<'_>| s.cpu_share(),
             |_| false,
         ),
         share(
@@ -233,7 +235,7 @@ fn slowest_cell(visit: &Visit<'_>, s: &StageLine<'_>) -> Cell {
     let mut written = text::duration(times.slowest_ms);
     let ratio = times.max_to_median;
     if let Some(ratio) = ratio.filter(|ratio| *ratio >= 1.5) {
-        written.push_str(&format!(" ({})", text::times(ratio)));
+        write!(written, " ({})", text::times(ratio)).ok();
     }
     let is_outlier = ratio.is_some_and(|ratio| ratio >= OUTLIER) && times.slowest_ms >= 1_000;
     let mut cell = Cell::text(written).costly_if(is_outlier);

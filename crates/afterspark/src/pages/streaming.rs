@@ -150,7 +150,7 @@ fn statistics(visit: &Visit<'_>) -> Result<View, Answer> {
         let why = format!("No streaming query ran with the run id {}.", text::one_line(run, 80));
         return Ok(View::nothing(404, why));
     };
-    let name = line.row.name.map(|name| visit.text(name)).unwrap_or("<no name>");
+    let name = line.row.name.map_or("<no name>", |name| visit.text(name));
     let mut view = View::new(format!("Streaming query {}", text::one_line(name, 80)));
     let up = format!("{}/StreamingQuery/", visit.base);
     view.trail.push(Link { text: "Structured Streaming".to_owned(), to: up });

@@ -236,6 +236,28 @@ pub(super) struct Head {
     pub(super) link: String,
 }
 
+impl Head {
+    /// `sorted` is whether the table is sorted by it downwards; `link` writes the address with changed parameters.
+    pub(super) fn of(
+        title: &'static str,
+        hint: &'static str,
+        is_number: bool,
+        sorted: Option<bool>,
+        link: impl Fn(&[(&str, &str)]) -> String,
+    ) -> Head {
+        // numbers are looked at from the largest
+        let desc = sorted.map_or(is_number, |descending| !descending);
+        let desc = if desc { "true" } else { "false" };
+        let sorted = match sorted {
+            None => "",
+            Some(false) => "ascending",
+            Some(true) => "descending",
+        };
+        let link = link(&[("sort", title), ("desc", desc), ("page", "")]);
+        Head { title, hint, is_number, sorted, link }
+    }
+}
+
 /// How a table begins when nothing is asked.
 pub(super) struct Shown {
     pub(super) tag: &'static str,
@@ -307,21 +329,8 @@ pub(super) fn table<R>(
         drop_blank(&mut shown_columns, &mut rows);
     }
     let heads = shown_columns.iter().map(|head| {
-        let is_sorted = is_sorted && head.title == column.title;
-        // numbers are looked at from the largest
-        let desc = if is_sorted { !descending } else { head.is_number };
-        let desc = if desc { "true" } else { "false" };
-        Head {
-            title: head.title,
-            hint: head.hint,
-            is_number: head.is_number,
-            sorted: match (is_sorted, descending) {
-                (false, _) => "",
-                (true, false) => "ascending",
-                (true, true) => "descending",
-            },
-            link: link(&[("sort", head.title), ("desc", desc), ("page", "")]),
-        }
+        let sorted = (is_sorted && head.title == column.title).then_some(descending);
+        Head::of(head.title, head.hint, head.is_number, sorted, link)
     });
     let to = |page: usize| link(&[("page", &page.to_string())]);
     let table = Table {
