@@ -52,9 +52,9 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
         descending: true,
         empty: EMPTY,
     };
-    view.push(Block::Table(table(visit.query(), &shown, &session_columns(visit), &sessions)?));
+    view.push(Block::table(table(visit.query(), &shown, &session_columns(visit), &sessions)?));
     let rows: Vec<&ConnectOperationLine<'_>> = operations.iter().collect();
-    view.push(Block::Table(table(visit.query(), &REQUESTS, &columns(visit), &rows)?));
+    view.push(Block::table(table(visit.query(), &REQUESTS, &columns(visit), &rows)?));
     Ok(view)
 }
 
@@ -87,7 +87,7 @@ fn session(visit: &Visit<'_>) -> Result<View, Answer> {
         views::connect_operations(visit.store, 0, usize::MAX).collect();
     let own: Vec<&ConnectOperationLine<'_>> =
         all.iter().filter(|o| visit.text(o.row.session) == id).collect();
-    view.push(Block::Table(table(visit.query(), &REQUESTS, &columns(visit), &own)?));
+    view.push(Block::table(table(visit.query(), &REQUESTS, &columns(visit), &own)?));
     Ok(view)
 }
 

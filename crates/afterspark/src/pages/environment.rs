@@ -80,7 +80,7 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
     ]));
     view.push(Block::Links { title: "Sections:", links: sections(&environment) });
     view.push(matters(visit, &properties)?);
-    view.push(Block::Table(table(visit.query(), &SPARK, &spark_columns(), &properties)?));
+    view.push(Block::table(table(visit.query(), &SPARK, &spark_columns(), &properties)?));
     let link = Link {
         text: "spark-defaults.conf".to_owned(),
         to: address(visit.query(), "", &[("export", "conf")]),
@@ -100,7 +100,7 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
             words(name, "", |pair: &(String, String)| Cell::text(&pair.0)),
             words(value, "", |pair: &(String, String)| Cell::text(&pair.1)),
         ];
-        view.push(Block::Table(table(visit.query(), &shown, &columns, &pairs)?));
+        view.push(Block::table(table(visit.query(), &shown, &columns, &pairs)?));
     }
     Ok(view)
 }
@@ -247,7 +247,7 @@ fn matters(visit: &Visit<'_>, properties: &[Property<'_>]) -> Result<Block, Answ
         descending: false,
         empty: EMPTY,
     };
-    Ok(Block::Table(table(visit.query(), &shown, &columns, &rows)?))
+    Ok(Block::table(table(visit.query(), &shown, &columns, &rows)?))
 }
 
 /// As a file for `spark-submit --properties-file`.
@@ -255,7 +255,7 @@ fn conf(properties: &[(String, String)]) -> Answer {
     let mut out = String::new();
     for (name, value) in properties {
         let value = value.replace('\\', "\\\\").replace(['\n', '\r'], "\\n");
-        write!(out, "{name} {value}\n").ok();
+        writeln!(out, "{name} {value}").ok();
     }
     Answer::of(200, "text/plain; charset=utf-8", out.into_bytes())
         .with_header("content-disposition", "attachment; filename=spark-defaults.conf")
@@ -264,11 +264,11 @@ fn conf(properties: &[(String, String)]) -> Answer {
 fn profiles(visit: &Visit<'_>) -> Block {
     let mut out = String::new();
     for profile in views::resource_profiles(visit.store) {
-        write!(out, "Resource profile {}\n", profile.id).ok();
+        writeln!(out, "Resource profile {}", profile.id).ok();
         for (title, requests) in
             [("Executor", &profile.executor_resources), ("Task", &profile.task_resources)]
         {
-            write!(out, "  {title} requests:\n").ok();
+            writeln!(out, "  {title} requests:").ok();
             for request in requests {
                 let mut line =
                     format!("    {}: [amount: {}", visit.text(request.name), request.amount);

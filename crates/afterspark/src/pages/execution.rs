@@ -358,7 +358,7 @@ fn show_jobs(visit: &Visit<'_>, line: &SqlLine<'_>, view: &mut View) -> Result<(
         descending: true,
         empty: "None: the query ran on the driver alone, or the work is in a part of it (below).",
     };
-    view.push(Block::Table(table(visit.query(), &shown, &jobs::columns(visit), &rows)?));
+    view.push(Block::table(table(visit.query(), &shown, &jobs::columns(visit), &rows)?));
     Ok(())
 }
 
@@ -394,7 +394,7 @@ fn show_parts(visit: &Visit<'_>, line: &SqlLine<'_>, view: &mut View) -> Result<
         descending: true,
         empty: "None.",
     };
-    view.push(Block::Table(table(visit.query(), &shown, &columns, &family)?));
+    view.push(Block::table(table(visit.query(), &shown, &columns, &family)?));
     Ok(())
 }
 
@@ -421,6 +421,6 @@ fn show_settings(visit: &Visit<'_>, line: &SqlLine<'_>, view: &mut View) -> Resu
         descending: false,
         empty: "None.",
     };
-    view.push(Block::Table(table(visit.query(), &shown, &columns, &pairs)?));
+    view.push(Block::table(table(visit.query(), &shown, &columns, &pairs)?));
     Ok(())
 }

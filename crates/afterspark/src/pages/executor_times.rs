@@ -5,11 +5,13 @@ use views::Occupancy;
 use super::chart::{self, Axis, Series};
 use super::table::Cell;
 use super::view::{Block, Markup, View, fact};
-use super::visit::Visit;
+use super::visit::{Visit, since_start};
 use crate::text;
 
 /// Parts of the time that charts tell apart.
 const PARTS: usize = 300;
+/// A number of a part of the time.
+type Of = fn(&views::MemoryPart) -> i64;
 
 pub(super) fn show(visit: &Visit<'_>, view: &mut View) {
     view.heading("time", "Over time");
@@ -95,7 +97,7 @@ fn over_time(
     series: &[Series],
 ) -> Markup {
     let started_at_ms = visit.started_at_ms.unwrap_or(from_ms);
-    let offset = |at: f64| visit.offset(at as i64, started_at_ms);
+    let offset = |at: f64| since_start(at as i64, started_at_ms);
     let across = Axis { from: from_ms as f64, to: to_ms as f64, write: &offset };
     let values = series.iter().flat_map(|series| &series.points).map(|(_, value)| *value);
     let highest = values.fold(0.0, f64::max);
@@ -134,7 +136,7 @@ fn memory(visit: &Visit<'_>, view: &mut View) {
         ),
     ]));
     let bytes = |n: f64| text::bytes(n as i64);
-    let named: [(&str, usize, fn(&views::MemoryPart) -> i64); 3] = [
+    let named: [(&str, usize, Of); 3] = [
         ("heap of the JVM", 0, |part| part.heap_bytes),
         ("execution (joins, sorts, aggregations)", 3, |part| part.execution_bytes),
         ("storage (cached blocks)", 2, |part| part.storage_bytes),

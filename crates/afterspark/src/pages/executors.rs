@@ -34,7 +34,7 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
         view.push(losses(visit, &gone)?);
     }
     view.push(summary(visit, &executors)?);
-    view.push(Block::Table(table(visit.query(), &SHOWN, &columns(visit), &executors)?));
+    view.push(Block::table(table(visit.query(), &SHOWN, &columns(visit), &executors)?));
     let processes = views::misc_processes(visit.store);
     if !processes.is_empty() {
         view.push(misc(visit, &processes)?);
@@ -75,7 +75,7 @@ fn losses(visit: &Visit<'_>, gone: &[&Row<'_>]) -> Result<Block, Answer> {
             Some(e.duration_ms)
         }),
     ];
-    Ok(Block::Table(table(visit.query(), &shown, &columns, gone)?))
+    Ok(Block::table(table(visit.query(), &shown, &columns, gone)?))
 }
 
 /// What exit codes and well-known reasons stand for; empty for what explains itself. Codes over 128 are signals (128 plus
@@ -231,7 +231,7 @@ fn summary(visit: &Visit<'_>, executors: &[Row<'_>]) -> Result<Block, Answer> {
     let shown = Shown { tag: "summary", title: "Summary", sort: "", descending: false, empty: "" };
     let mut table = table(visit.query(), &shown, &columns, &rows)?;
     table.is_plain = true;
-    Ok(Block::Table(table))
+    Ok(Block::table(table))
 }
 
 const FAILED: &str = "Failed attempts of tasks; 0 is good. Many on one executor: a bad host";
@@ -432,5 +432,5 @@ fn misc(visit: &Visit<'_>, processes: &[&store::MiscProcess]) -> Result<Block, A
             Cell::default().links(web_links(urls.collect()))
         }),
     ];
-    Ok(Block::Table(table(visit.query(), &shown, &columns, processes)?))
+    Ok(Block::table(table(visit.query(), &shown, &columns, processes)?))
 }

@@ -39,7 +39,7 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
         let of: Vec<&StageLine<'_>> = lines.iter().filter(|s| s.row.status == *status).collect();
         if !of.is_empty() || *status == StageStatus::Complete {
             let columns = stages::columns_of(visit, *status);
-            view.push(Block::Table(table(visit.query(), shown, &columns, &of)?));
+            view.push(Block::table(table(visit.query(), shown, &columns, &of)?));
         }
     }
     Ok(view)

@@ -51,7 +51,7 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
         None => rows,
     };
     if visit.query().first("by").is_some() {
-        view.push(Block::Table(groups(visit, &rows)?));
+        view.push(Block::table(groups(visit, &rows)?));
     }
     let columns = columns(visit);
     let mut of_failed = self::columns(visit);
@@ -61,7 +61,7 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
             rows.iter().filter(|row| row.job.row.status == *status).copied().collect();
         if !of.is_empty() || *status == JobStatus::Succeeded {
             let columns = if *status == JobStatus::Failed { &of_failed } else { &columns };
-            view.push(Block::Table(table(visit.query(), shown, columns, &of)?));
+            view.push(Block::table(table(visit.query(), shown, columns, &of)?));
         }
     }
     Ok(view)

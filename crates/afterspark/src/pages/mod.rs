@@ -13,6 +13,7 @@ mod frame;
 mod graph;
 mod job;
 mod jobs;
+mod lanes;
 mod list;
 mod live;
 mod look;

@@ -20,7 +20,7 @@ pub(super) fn show_all(visit: &Visit<'_>, plan: &Plan, view: &mut View) -> Resul
         empty: "None: the plan is empty.",
     };
     let columns = columns(visit, plan);
-    view.push(Block::Table(table(visit.query(), &shown, &columns, &nodes)?));
+    view.push(Block::table(table(visit.query(), &shown, &columns, &nodes)?));
     let elsewhere = plan.times.elsewhere.share;
     let outside = if elsewhere > 0.0 {
         format!(" {} are outside of any operator that reports something.", text::percent(elsewhere))
@@ -218,7 +218,7 @@ fn metrics(visit: &Visit<'_>, plan: &Plan, at: usize) -> Result<Block, Answer> {
             Cell::text(format!("stage {stage}, task {task}")).link(to)
         }),
     ];
-    Ok(Block::Table(table(visit.query(), &shown, &columns, &rows)?))
+    Ok(Block::table(table(visit.query(), &shown, &columns, &rows)?))
 }
 
 /// Total and spread of `total (min, med, max (stageId: taskId))\n42.2 s (351 ms, 1.8 s, 5.9 s (stage 10.0: task 27))`;

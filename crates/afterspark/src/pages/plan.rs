@@ -397,10 +397,10 @@ pub(super) fn dot(plan: &Plan) -> String {
     let mut out = String::from("digraph plan {\n");
     for at in 0..plan.graph.nodes.len() {
         let name = quoted(&text::one_line(plan.name(at), HINT_MAX));
-        write!(out, "  {at} [label=\"{name}\"];\n").ok();
+        writeln!(out, "  {at} [label=\"{name}\"];").ok();
     }
     for edge in &plan.graph.edges {
-        write!(out, "  {} -> {};\n", edge.from, edge.to).ok();
+        writeln!(out, "  {} -> {};", edge.from, edge.to).ok();
     }
     out.push_str("}\n");
     out

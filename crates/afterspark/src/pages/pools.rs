@@ -91,7 +91,7 @@ pub(super) fn table_of_all(visit: &Visit<'_>) -> Result<Option<Block>, Answer> {
             |pool: &Pool| Some(pool.waited_ms),
         ),
     ];
-    table(visit.query(), &SHOWN, &columns, &pools).map(|table| Some(Block::Table(table)))
+    table(visit.query(), &SHOWN, &columns, &pools).map(|table| Some(Block::table(table)))
 }
 
 fn view(visit: &Visit<'_>) -> Result<View, Answer> {
@@ -114,6 +114,6 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
     );
     let columns = stages::columns_of(visit, store::StageStatus::Complete);
     let shown = stages::shown("poolStage", "Stages of the pool");
-    view.push(Block::Table(table(visit.query(), &shown, &columns, &of)?));
+    view.push(Block::table(table(visit.query(), &shown, &columns, &of)?));
     Ok(view)
 }

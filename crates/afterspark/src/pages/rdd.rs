@@ -95,7 +95,7 @@ fn distribution(visit: &Visit<'_>, rdd: &PersistedRdd) -> Result<Block, Answer> 
         number("Disk", "Bytes", text::bytes, |share: &Row<'_>| Some(share.disk_bytes)),
     ];
     let shares = views::rdd_shares(visit.store, rdd);
-    Ok(Block::Table(table(visit.query(), &shown, &columns, &shares)?))
+    Ok(Block::table(table(visit.query(), &shown, &columns, &shares)?))
 }
 
 /// Those that are not cached, by their number, which ends the name of a block (`rdd_4_17`).
@@ -146,5 +146,5 @@ fn partitions(visit: &Visit<'_>, rdd: &PersistedRdd) -> Result<Block, Answer> {
         words("Executors", "That hold it", move |p: &Row<'_>| Cell::text(of(&p.executors))),
     ];
     let rows: Vec<Row<'_>> = rdd.partitions.iter().collect();
-    Ok(Block::Table(table(visit.query(), &shown, &columns, &rows)?))
+    Ok(Block::table(table(visit.query(), &shown, &columns, &rows)?))
 }

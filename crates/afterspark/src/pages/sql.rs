@@ -73,7 +73,7 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
             .collect();
         if !rows.is_empty() || *status == SqlStatus::Completed {
             let columns = if *status == SqlStatus::Failed { &of_failed } else { &columns };
-            view.push(Block::Table(table(visit.query(), shown, columns, &rows)?));
+            view.push(Block::table(table(visit.query(), shown, columns, &rows)?));
         }
     }
     Ok(view)

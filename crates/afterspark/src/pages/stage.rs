@@ -237,7 +237,7 @@ fn errors(visit: &Visit<'_>, id: StageAttemptId, view: &mut View) -> Result<(), 
         descending: true,
         empty: "None.",
     };
-    view.push(Block::Table(table(visit.query(), &shown, &columns, &errors)?));
+    view.push(Block::table(table(visit.query(), &shown, &columns, &errors)?));
     Ok(())
 }
 
@@ -270,7 +270,7 @@ fn accumulators(visit: &Visit<'_>, line: &StageLine<'_>, view: &mut View) -> Res
         descending: false,
         empty: "None.",
     };
-    view.push(Block::Table(table(visit.query(), &shown, &columns, &rows)?));
+    view.push(Block::table(table(visit.query(), &shown, &columns, &rows)?));
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use views::{Measure, PHASES, StageLine};
 use super::chart::{self, Axis, Mark, Series};
 use super::table::Cell;
 use super::view::{Block, Markup, View, fact};
-use super::visit::Visit;
+use super::visit::{Visit, since_start};
 use crate::api::Answer;
 use crate::text;
 
@@ -79,7 +79,7 @@ fn use_of_slots(visit: &Visit<'_>, line: &StageLine<'_>, view: &mut View) {
 fn phases(visit: &Visit<'_>, over: &views::PhasesOverTime) -> Markup {
     let span = (over.to_ms - over.from_ms) as f64;
     let started_at_ms = visit.started_at_ms.unwrap_or(over.from_ms);
-    let write = |at: f64| visit.offset(at as i64, started_at_ms);
+    let write = |at: f64| since_start(at as i64, started_at_ms);
     let across = Axis { from: over.from_ms as f64, to: over.to_ms as f64, write: &write };
     let sums = over.buckets.iter().map(|bucket| bucket.iter().sum::<f64>());
     let highest = sums.fold(1.0, f64::max);

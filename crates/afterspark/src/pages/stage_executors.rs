@@ -26,7 +26,7 @@ pub(super) fn show(visit: &Visit<'_>, line: &StageLine<'_>, view: &mut View) -> 
         descending: true,
         empty: "None: no executor reported anything for this stage attempt.",
     };
-    view.push(Block::Table(table(visit.query(), &shown, &columns(visit), &rows)?));
+    view.push(Block::table(table(visit.query(), &shown, &columns(visit), &rows)?));
     let hosts = views::by_host(visit.store, line.row.id);
     if hosts.len() > 1 {
         let shown = Shown {
@@ -36,7 +36,7 @@ pub(super) fn show(visit: &Visit<'_>, line: &StageLine<'_>, view: &mut View) -> 
             descending: true,
             empty: "None.",
         };
-        view.push(Block::Table(table(visit.query(), &shown, &host_columns(), &hosts)?));
+        view.push(Block::table(table(visit.query(), &shown, &host_columns(), &hosts)?));
     }
     Ok(())
 }

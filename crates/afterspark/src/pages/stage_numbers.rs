@@ -118,7 +118,7 @@ pub(super) fn show(visit: &Visit<'_>, line: &StageLine<'_>, view: &mut View) -> 
     let rows: Vec<Row<'_>> = named.filter(is_told).collect();
     let mut table = table(visit.query(), &SHOWN, &columns(visit, id), &rows)?;
     table.is_plain = true;
-    view.push(Block::Table(table));
+    view.push(Block::table(table));
     view.note(format!(
         "Of the {} tasks that succeeded. Each number is taken by itself: the task with the median of bytes need not be that with the median of records. \
          Tasks that failed or run still are left out.",

@@ -32,7 +32,7 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
              set spark.eventLog.logBlockUpdates.enabled=true to see it next time.",
         );
     }
-    view.push(Block::Table(table(visit.query(), &SHOWN, &columns(visit), &rdds)?));
+    view.push(Block::table(table(visit.query(), &SHOWN, &columns(visit), &rdds)?));
     view.note(
         "As it was when the log ended: what was taken back before (unpersist) is not listed. Reads count the stages whose \
          lineage has the RDD; a cache that one stage reads gains nothing.",

@@ -48,7 +48,7 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
             continue;
         }
         let shown = Shown { tag, title, sort: "Start time", descending: true, empty: EMPTY };
-        view.push(Block::Table(table(visit.query(), &shown, &columns(visit), &rows)?));
+        view.push(Block::table(table(visit.query(), &shown, &columns(visit), &rows)?));
     }
     Ok(view)
 }
@@ -262,5 +262,5 @@ fn batches(
     ];
     let shown =
         Shown { tag: "batch", title: "Batches", sort: "Batch", descending: true, empty: EMPTY };
-    Ok(Block::Table(table(visit.query(), &shown, &columns, reports)?))
+    Ok(Block::table(table(visit.query(), &shown, &columns, reports)?))
 }

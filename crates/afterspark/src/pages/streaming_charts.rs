@@ -37,6 +37,8 @@ const LAST_MIN: usize = 3;
 
 /// A number of a batch.
 type Of<'o> = &'o dyn Fn(&StreamingProgress) -> Option<f64>;
+/// How such a number is written.
+type Write<'w> = &'w dyn Fn(f64) -> String;
 
 pub(super) fn show(visit: &Visit<'_>, reports: &[StreamingProgress], view: &mut View) {
     view.heading("timelines", "Over the batches");
@@ -60,7 +62,7 @@ pub(super) fn show(visit: &Visit<'_>, reports: &[StreamingProgress], view: &mut 
     let removed = state(|s| s.n_removed_rows);
     let memory = state(|s| s.memory_bytes);
     let late = state(|s| s.n_rows_dropped_by_watermark);
-    let charts: [(&str, Of<'_>, &dyn Fn(f64) -> String); 10] = [
+    let charts: [(&str, Of<'_>, Write<'_>); 10] = [
         ("Input rate (rows/s)", &|p| p.input_rows_per_s, &tenths),
         ("Process rate (rows/s)", &|p| p.processed_rows_per_s, &tenths),
         ("Input rows", &|p| Some(p.n_input_rows as f64), &count),

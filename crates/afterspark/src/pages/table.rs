@@ -279,14 +279,7 @@ pub(super) fn table<R>(
     let of = |name: &str| format!("{tag}.{name}");
     let asked = |name: &str| query.first(&of(name));
     let number = |name: &str| asked(name).and_then(|value| value.parse::<usize>().ok());
-    let wanted = asked("sort").unwrap_or(shown.sort);
-    let at = columns.iter().position(|column| column.title == wanted);
-    let column = &columns[at.unwrap_or(0)];
-    let descending = match (asked("desc"), asked("sort")) {
-        (Some(desc), _) => desc.eq_ignore_ascii_case("true"),
-        (None, Some(_)) => false,
-        (None, None) => shown.descending,
-    };
+    let (column, descending) = order(query, shown, columns);
     let filter = asked("filter").unwrap_or_default();
     let needle = filter.to_lowercase();
     let column_of = of("column");
@@ -295,8 +288,7 @@ pub(super) fn table<R>(
         [] => !column.is_optional,
         chosen => chosen.contains(&column.title),
     };
-    let mut shown_columns: Vec<&Column<'_, R>> =
-        columns.iter().filter(|column| is_shown(column)).collect();
+    let mut shown_columns: Vec<_> = columns.iter().filter(|column| is_shown(column)).collect();
     if shown_columns.is_empty() {
         shown_columns.extend(columns.first());
     }
@@ -311,8 +303,7 @@ pub(super) fn table<R>(
         keyed.sort_by(|(a, _), (b, _)| a.order(b, descending));
     }
     if let Some(form) = asked("export") {
-        let heads: Vec<(&str, bool)> =
-            shown_columns.iter().map(|column| (column.title, column.is_number)).collect();
+        let heads: Vec<_> = shown_columns.iter().map(|c| (c.title, c.is_number)).collect();
         let values = |row: &R| shown_columns.iter().map(|c| (c.cell)(row).value()).collect();
         return Err(file(form, tag, &heads, keyed.iter().map(|(_, row)| values(row))));
     }
@@ -322,9 +313,8 @@ pub(super) fn table<R>(
     let page = number("page").unwrap_or(1).clamp(1, n_pages);
     let link = |changes: &[(&str, &str)]| address(query, tag, changes);
     let rows_shown = keyed.iter().skip((page - 1) * page_size).take(page_size);
-    let mut rows: Vec<Vec<Cell>> = rows_shown
-        .map(|(_, row)| shown_columns.iter().map(|column| (column.cell)(row)).collect())
-        .collect();
+    let cells = |row: &R| shown_columns.iter().map(|column| (column.cell)(row)).collect();
+    let mut rows: Vec<Vec<Cell>> = rows_shown.map(|(_, row)| cells(row)).collect();
     if chosen.is_empty() {
         drop_blank(&mut shown_columns, &mut rows);
     }
@@ -349,14 +339,28 @@ pub(super) fn table<R>(
         n_pages,
         previous: (page > 1).then(|| to(page - 1)),
         next: (page < n_pages).then(|| to(page + 1)),
-        choices: columns
-            .iter()
-            .map(|column| Choice { title: column.title, is_shown: is_shown(column) })
-            .collect(),
+        choices: columns.iter().map(|c| Choice { title: c.title, is_shown: is_shown(c) }).collect(),
         empty: shown.empty,
         ..Table::default()
     };
     Ok(seal(table, link))
+}
+
+/// The column that a table is sorted by, and whether downwards.
+fn order<'a, 'c, R>(
+    query: &Query,
+    shown: &Shown,
+    columns: &'a [Column<'c, R>],
+) -> (&'a Column<'c, R>, bool) {
+    let asked = |name: &str| query.first(&format!("{}.{name}", shown.tag));
+    let wanted = asked("sort").unwrap_or(shown.sort);
+    let at = columns.iter().position(|column| column.title == wanted);
+    let descending = match (asked("desc"), asked("sort")) {
+        (Some(desc), _) => desc.eq_ignore_ascii_case("true"),
+        (None, Some(_)) => false,
+        (None, None) => shown.descending,
+    };
+    (&columns[at.unwrap_or(0)], descending)
 }
 
 /// Leaves out columns of texts that no row has anything in; the first stays.

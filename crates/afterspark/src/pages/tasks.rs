@@ -19,6 +19,7 @@ const SKEWED: f64 = 3.0;
 const CHAINS_MAX: usize = 50;
 
 /// A column of tasks.
+#[derive(Clone, Copy)]
 struct Column {
     title: &'static str,
     hint: &'static str,
@@ -232,7 +233,7 @@ fn is_known(line: &StageLine<'_>, title: &str) -> bool {
 pub(super) fn show(visit: &Visit<'_>, line: &StageLine<'_>, n_tasks: usize, view: &mut View) {
     chains(visit, line, view);
     match tasks(visit, line, n_tasks) {
-        Ok(table) => view.push(Block::Table(table)),
+        Ok(table) => view.push(Block::table(table)),
         Err(why) => view.note(why),
     }
 }
@@ -326,20 +327,8 @@ fn tasks(visit: &Visit<'_>, line: &StageLine<'_>, n_tasks: usize) -> Result<Tabl
     let columns: Vec<&Column> = COLUMNS.iter().filter(is_shown).collect();
     let link = |changes: &[(&str, &str)]| address(visit.query(), TAG, changes);
     let heads = columns.iter().map(|column| {
-        let is_sorted = column.title == sorted.title;
-        let desc = if is_sorted { !descending } else { column.is_number };
-        let desc = if desc { "true" } else { "false" };
-        Head {
-            title: column.title,
-            hint: column.hint,
-            is_number: column.is_number,
-            sorted: match (is_sorted, descending) {
-                (false, _) => "",
-                (true, false) => "ascending",
-                (true, true) => "descending",
-            },
-            link: link(&[("sort", column.title), ("desc", desc), ("page", "")]),
-        }
+        let sorted = (column.title == sorted.title).then_some(descending);
+        Head::of(column.title, column.hint, column.is_number, sorted, link)
     });
     let mut rows = Vec::with_capacity(page_size);
     views::visit_tasks(visit.store, id, &query, |task| {
@@ -352,7 +341,7 @@ fn tasks(visit: &Visit<'_>, line: &StageLine<'_>, n_tasks: usize) -> Result<Tabl
             title: "Tasks",
             n_all: n_tasks,
             n_found,
-            filter: query.only.text.clone(),
+            filter: query.only.text,
             kept: kept(visit.query(), &[of("filter"), of("page")]),
             kept_by_columns: kept(visit.query(), std::slice::from_ref(&column_of)),
             kept_by_pages: kept(visit.query(), &[of("page"), of("pageSize")]),
@@ -476,7 +465,7 @@ fn chains(visit: &Visit<'_>, line: &StageLine<'_>, view: &mut View) {
         ),
     ];
     match super::table::table(visit.query(), &shown, &columns, &rows) {
-        Ok(table) => view.push(Block::Table(table)),
+        Ok(table) => view.push(Block::table(table)),
         Err(_file) => {}
     }
 }

@@ -45,9 +45,9 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
         descending: true,
         empty: EMPTY,
     };
-    view.push(Block::Table(table(visit.query(), &shown, &session_columns(visit), &sessions)?));
+    view.push(Block::table(table(visit.query(), &shown, &session_columns(visit), &sessions)?));
     let rows: Vec<&ThriftStatementLine<'_>> = statements.iter().collect();
-    view.push(Block::Table(table(visit.query(), &STATEMENTS, &statement_columns(visit), &rows)?));
+    view.push(Block::table(table(visit.query(), &STATEMENTS, &statement_columns(visit), &rows)?));
     Ok(view)
 }
 
@@ -86,7 +86,7 @@ fn session(visit: &Visit<'_>) -> Result<View, Answer> {
         views::thrift_statements(visit.store, 0, usize::MAX).collect();
     let own: Vec<&ThriftStatementLine<'_>> =
         all.iter().filter(|s| visit.text(s.row.session) == id).collect();
-    view.push(Block::Table(table(visit.query(), &STATEMENTS, &statement_columns(visit), &own)?));
+    view.push(Block::table(table(visit.query(), &STATEMENTS, &statement_columns(visit), &own)?));
     Ok(view)
 }
 

@@ -3,15 +3,16 @@
 
 use std::io::Write as _;
 
-use store::{ExecutorChange, JobStatus, StageStatus};
-use views::{Scope, SqlStatus};
+use store::{ExecutorChange, StageStatus};
+use views::Scope;
 
 use super::executor_times;
 use super::jobs;
+use super::lanes::{Bar, Lane, lanes};
 use super::stages;
 use super::table::{Cell, Column, Link, Shown, address, number, sorted, table, words};
 use super::view::{Block, Markup, View, fact};
-use super::visit::Visit;
+use super::visit::{Visit, since_start};
 use super::{Page, Tab};
 use crate::api::Answer;
 use crate::text;
@@ -20,28 +21,8 @@ pub(super) const PAGES: &[Page] =
     &[Page { path: &["timeline"], tab: Tab::Always("Timeline"), view }];
 
 const PARTS: usize = 300;
-/// Bars of a kind that are sent: of more, the longest.
-const BARS_MAX: usize = 20_000;
 /// Bars of a kind that are drawn without a script.
 const DRAWN_MAX: usize = 400;
-
-/// A bar of the timeline.
-struct Bar {
-    id: i64,
-    from_ms: i64,
-    to_ms: i64,
-    /// 0 done, 1 failed, 2 runs, 3 else.
-    state: u8,
-    label: String,
-    link: String,
-}
-
-/// Bars of a kind.
-struct Lane {
-    name: &'static str,
-    bars: Vec<Bar>,
-    n_all: usize,
-}
 
 fn view(visit: &Visit<'_>) -> Result<View, Answer> {
     let Some(occupancy) = views::occupancy(visit.store, PARTS) else {
@@ -91,13 +72,13 @@ fn view(visit: &Visit<'_>) -> Result<View, Answer> {
         descending: true,
         empty: "None.",
     };
-    view.push(Block::Table(table(visit.query(), &shown, &jobs::columns(visit), &rows)?));
+    view.push(Block::table(table(visit.query(), &shown, &jobs::columns(visit), &rows)?));
     let all = views::stages(visit.store, Scope::default());
     let rows: Vec<&views::StageLine<'_>> =
         all.iter().filter(|s| within(s.row.submitted_at_ms, s.row.completed_at_ms)).collect();
     let shown = Shown { tag: "stage", title: "Stages in this time", ..shown };
     let columns = stages::columns_of(visit, StageStatus::Complete);
-    view.push(Block::Table(table(visit.query(), &shown, &columns, &rows)?));
+    view.push(Block::table(table(visit.query(), &shown, &columns, &rows)?));
     Ok(view)
 }
 
@@ -120,104 +101,6 @@ fn times(visit: &Visit<'_>, from_ms: i64, to_ms: i64) -> Block {
     }
     Block::Facts(facts)
 }
-
-fn lanes(visit: &Visit<'_>, from_ms: i64, to_ms: i64) -> Vec<Lane> {
-    let now_ms = views::last_event_at_ms(visit.store);
-    let lane = |name, mut bars: Vec<Bar>| {
-        bars.retain(|bar| bar.from_ms <= to_ms && bar.to_ms >= from_ms);
-        let n_all = bars.len();
-        if n_all > BARS_MAX {
-            bars.sort_by_key(|bar| std::cmp::Reverse(bar.to_ms - bar.from_ms));
-            bars.truncate(BARS_MAX);
-        }
-        bars.sort_by_key(|bar| (bar.from_ms, bar.id));
-        Lane { name, bars, n_all }
-    };
-    let sql = views::sql_executions(visit.store, Scope::default()).into_iter().map(|line| Bar {
-        id: line.row.id,
-        from_ms: line.row.started_at_ms,
-        to_ms: line.row.ended_at_ms.unwrap_or(now_ms),
-        state: match line.status {
-            SqlStatus::Completed => 0,
-            SqlStatus::Failed => 1,
-            SqlStatus::Running => 2,
-        },
-        label: format!(
-            "query {}: {}",
-            line.row.id,
-            text::one_line(visit.text(line.row.description), LABEL_MAX)
-        ),
-        link: visit.sql_link(line.row.id),
-    });
-    let jobs = views::jobs(visit.store, Scope::default());
-    let jobs = jobs.iter().filter_map(|job| {
-        let what = text::one_line(jobs::description(visit, job), LABEL_MAX);
-        Some(Bar {
-            id: i64::from(job.row.id),
-            from_ms: job.row.submitted_at_ms?,
-            to_ms: job.row.completed_at_ms.unwrap_or(now_ms),
-            state: match job.row.status {
-                JobStatus::Succeeded => 0,
-                JobStatus::Failed => 1,
-                JobStatus::Running => 2,
-            },
-            label: format!("job {}: {what}", job.row.id),
-            link: visit.job_link(job.row.id),
-        })
-    });
-    let stages = visit.store.tables().stages.iter().filter_map(|stage| {
-        Some(Bar {
-            id: i64::from(stage.id.stage),
-            from_ms: stage.submitted_at_ms?,
-            to_ms: stage.completed_at_ms.unwrap_or(now_ms),
-            state: match stage.status {
-                StageStatus::Complete => 0,
-                StageStatus::Failed => 1,
-                StageStatus::Active => 2,
-                StageStatus::Pending | StageStatus::Skipped => 3,
-            },
-            label: format!(
-                "stage {}: {}",
-                stage.id,
-                text::one_line(visit.text(stage.name), LABEL_MAX)
-            ),
-            link: visit.stage_link(stage.id),
-        })
-    });
-    let executors = views::executors(visit.store);
-    let end_ms = visit.store.tables().app.ended_at_ms.unwrap_or(now_ms);
-    let executors = executors.iter().enumerate().map(|(at, e)| {
-        let why = e.row.remove_reason.map(|why| visit.text(why)).unwrap_or_default();
-        let gone = if e.row.active { String::new() } else { format!(" removed: {why}") };
-        Bar {
-            id: at as i64,
-            from_ms: e.row.added_at_ms,
-            to_ms: e.row.removed_at_ms.unwrap_or(end_ms),
-            state: if e.row.active { 3 } else { 1 },
-            label: format!("executor {}{}", e.id, text::one_line(&gone, LABEL_MAX)),
-            link: format!("{}/executors/", visit.base),
-        }
-    });
-    let busy = views::busy(visit.store);
-    let pauses = busy.iter().flat_map(|busy| &busy.pauses).enumerate().map(|(at, pause)| Bar {
-        id: at as i64,
-        from_ms: pause.from_ms,
-        to_ms: pause.to_ms,
-        state: 3,
-        label: views::pause_kind(visit.store, pause).label(),
-        link: String::new(),
-    });
-    vec![
-        lane("Queries", sql.collect()),
-        lane("Jobs", jobs.collect()),
-        lane("Stages", stages.collect()),
-        lane("Driver only", pauses.collect()),
-        lane("Executors", executors.collect()),
-    ]
-}
-
-/// Characters of a bar's label.
-const LABEL_MAX: usize = 80;
 
 fn export(lanes: &[Lane], (begin_ms, end_ms): (i64, i64)) -> Answer {
     let mut out = Vec::new();
@@ -311,7 +194,7 @@ fn drawn(visit: &Visit<'_>, lanes: &[Lane], from_ms: i64, to_ms: i64) -> Markup 
             _ => "across",
         };
         out.raw("<text").attribute("class", class).length("x", x(at)).length("y", top + 12.0);
-        out.raw(">").text(&visit.offset(at, started_at_ms)).raw("</text>");
+        out.raw(">").text(&since_start(at, started_at_ms)).raw("</text>");
     }
     out.raw("</svg><figcaption>Green is done, red failed, blue runs, grey is neither</figcaption></figure>");
     out
@@ -362,7 +245,7 @@ fn pauses(visit: &Visit<'_>, from_ms: i64, to_ms: i64) -> Result<Block, Answer> 
         descending: true,
         empty: "None: a stage was there to run all the time.",
     };
-    Ok(Block::Table(table(visit.query(), &shown, &columns, &rows)?))
+    Ok(Block::table(table(visit.query(), &shown, &columns, &rows)?))
 }
 
 fn executors(visit: &Visit<'_>, from_ms: i64, to_ms: i64) -> Result<Block, Answer> {
@@ -403,5 +286,5 @@ fn executors(visit: &Visit<'_>, from_ms: i64, to_ms: i64) -> Result<Block, Answe
         descending: false,
         empty: "None in this time.",
     };
-    Ok(Block::Table(table(visit.query(), &shown, &columns, &rows)?))
+    Ok(Block::table(table(visit.query(), &shown, &columns, &rows)?))
 }

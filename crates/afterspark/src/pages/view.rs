@@ -18,7 +18,7 @@ pub(super) struct View {
 /// A part of a page.
 pub(super) enum Block {
     Facts(Vec<Fact>),
-    Table(Table),
+    Table(Box<Table>),
     /// A heading and the name of its place.
     Heading {
         id: &'static str,
@@ -49,6 +49,12 @@ pub(super) enum Block {
         links: Vec<Link>,
     },
     Markup(Markup),
+}
+
+impl Block {
+    pub(super) fn table(table: Table) -> Block {
+        Block::Table(Box::new(table))
+    }
 }
 
 /// A line of one of two texts.

@@ -97,19 +97,9 @@ impl<'c> Visit<'c> {
         let Some(at_ms) = at_ms else { return Cell::text(text::MISSING) };
         let mut exact = self.zone.exact(at_ms);
         if let Some(started_at_ms) = self.started_at_ms {
-            exact.extend([" (", &self.offset(at_ms, started_at_ms), ")"]);
+            exact.extend([" (", &since_start(at_ms, started_at_ms), ")"]);
         }
         Cell::text(self.zone.write(at_ms)).exact(exact)
-    }
-
-    /// `+02:31`, `+1:02:03`: time since the application started.
-    pub(super) fn offset(&self, at_ms: i64, started_at_ms: i64) -> String {
-        let ms = at_ms.saturating_sub(started_at_ms);
-        let (sign, s) = (if ms < 0 { '−' } else { '+' }, ms.unsigned_abs() / 1_000);
-        match s / 3_600 {
-            0 => format!("{sign}{:02}:{:02}", s / 60, s % 60),
-            hours => format!("{sign}{hours}:{:02}:{:02}", s / 60 % 60, s % 60),
-        }
     }
 
     /// A column of instants.
@@ -120,5 +110,15 @@ impl<'c> Visit<'c> {
         of: impl Fn(&R) -> Option<i64> + Copy + 'v,
     ) -> Column<'v, R> {
         sorted(title, hint, of, move |row| self.instant(of(row)))
+    }
+}
+
+/// `+02:31`, `+1:02:03`: time since the application started.
+pub(super) fn since_start(at_ms: i64, started_at_ms: i64) -> String {
+    let ms = at_ms.saturating_sub(started_at_ms);
+    let (sign, s) = (if ms < 0 { '−' } else { '+' }, ms.unsigned_abs() / 1_000);
+    match s / 3_600 {
+        0 => format!("{sign}{:02}:{:02}", s / 60, s % 60),
+        hours => format!("{sign}{hours}:{:02}:{:02}", s / 60 % 60, s % 60),
     }
 }
