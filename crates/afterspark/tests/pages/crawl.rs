@@ -3,9 +3,12 @@
 use crate::site::{Crawl, get, serve};
 
 #[test]
-fn every_page_opens_and_every_link_leads_somewhere() {
+fn every_page_opens_is_inert_and_leads_somewhere() {
     let server = serve("pages-links");
     let crawl = Crawl::of(&server, "/", |path, text| {
+        // a page about a spoilt log shows what it says; that it is inert is checked of each
+        let is_spoilt = path.starts_with("/history/hostile");
+        assert!(!is_spoilt || text.contains("onerror=alert(1)"), "{path}");
         assert!(text.contains("<html lang=\"en\" data-theme="), "{path}");
     });
     let n_stages = crawl.seen.iter().filter(|path| path.contains("/stages/stage/")).count();

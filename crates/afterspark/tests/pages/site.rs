@@ -95,7 +95,8 @@ impl Crawl {
                 // logs of executors are where Spark wrote them
                 let is_elsewhere = link.starts_with("http://") || link.starts_with("https://");
                 assert!(link.starts_with('/') || is_elsewhere, "{path} leads to {link}");
-                if !is_elsewhere && !link.ends_with("/logs") && crawl.seen.insert(what(&link)) {
+                let Some(what) = what(&link) else { continue };
+                if !is_elsewhere && !link.ends_with("/logs") && crawl.seen.insert(what) {
                     open.push(link);
                 }
             }
@@ -104,16 +105,22 @@ impl Crawl {
     }
 }
 
-/// What an address is about: with the names of its choices, not what is chosen.
-fn what(link: &str) -> String {
+/// What an address is about, with the name of what is chosen there; `None` with more than one choice, of which there
+/// would be too many.
+fn what(link: &str) -> Option<String> {
     let (path, query) = link.split_once('?').unwrap_or((link, ""));
-    let is_subject =
-        |part: &&str| ["id=", "attempt=", "batch="].iter().any(|subject| part.starts_with(subject));
-    let names: BTreeSet<&str> = query
-        .split('&')
-        .map(|part| if is_subject(&part) { part } else { part.split('=').next().unwrap() })
-        .collect();
-    format!("{path}?{names:?}")
+    let mut about = path.to_owned();
+    let mut choices = BTreeSet::new();
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        let name = part.split('=').next().unwrap();
+        if ["id", "attempt", "batch"].contains(&name) {
+            about.push_str(part);
+        } else {
+            choices.insert(name.split('.').next().unwrap());
+        }
+    }
+    about.extend(choices.first().into_iter().copied());
+    (choices.len() < 2).then_some(about)
 }
 
 /// A page loads its scripts from here, and has no markup from elsewhere.
