@@ -166,7 +166,7 @@ fn drawn(visit: &Visit<'_>, lanes: &[Lane], from_ms: i64, to_ms: i64) -> Markup 
         }
         top += ROW * ends.len() as f64 + 8.0;
     }
-    out.raw("<figure class=\"chart lanes\"><svg role=\"img\" aria-label=\"Timeline of the application\"");
+    out.raw("<figure class=\"chart lanes\"><svg role=\"group\" aria-label=\"Timeline of the application\"");
     out.attribute("viewBox", &format!("0 0 {WIDTH} {:.0}", top + 18.0)).raw(">");
     for (name, top) in names {
         out.raw("<text").length("x", 0.0).length("y", top + 9.0).raw(">").text(name).raw("</text>");
