@@ -314,9 +314,9 @@ pub(super) fn table<R>(
     let link = |changes: &[(&str, &str)]| address(query, tag, changes);
     let rows_shown = keyed.iter().skip((page - 1) * page_size).take(page_size);
     let cells = |row: &R| shown_columns.iter().map(|column| (column.cell)(row)).collect();
-    let mut rows: Vec<Vec<Cell>> = rows_shown.map(|(_, row)| cells(row)).collect();
+    let mut cells: Vec<Vec<Cell>> = rows_shown.map(|(_, row)| cells(row)).collect();
     if chosen.is_empty() {
-        drop_blank(&mut shown_columns, &mut rows);
+        drop_blank(&mut shown_columns, &mut cells);
     }
     let heads = shown_columns.iter().map(|head| {
         let sorted = (is_sorted && head.title == column.title).then_some(descending);
@@ -334,7 +334,7 @@ pub(super) fn table<R>(
         kept_by_pages: kept(query, &[of("page"), of("pageSize")]),
         page_size,
         heads: heads.collect(),
-        rows,
+        rows: cells,
         page,
         n_pages,
         previous: (page > 1).then(|| to(page - 1)),

@@ -22,6 +22,17 @@ fn tables_sort_filter_page_and_export() {
     assert!(!ids(beyond).is_empty());
     let found = ids("completedStage.sort=Stage&completedStage.filter=SAVE+at");
     assert!(!found.is_empty() && found.len() < up.len(), "{found:?}");
+    // how many there are is told of all, on a page of two and where nothing is found
+    let n_all = up.len();
+    let heading = |query: &str| {
+        let text = page(&server, &format!("{stages}?{query}"));
+        let heading = text.split("id=\"completedStage-title\">").nth(1).unwrap();
+        (heading.split("</h2>").next().unwrap().to_owned(), text)
+    };
+    assert!(heading(two).0.contains(&format!(">{n_all}<")), "{}", heading(two).0);
+    let (nothing, text) = heading("completedStage.filter=no+such+stage");
+    assert!(nothing.contains(&format!("0 of {n_all}")), "{nothing}");
+    assert!(text.contains("Nothing fits the filter.") && text.contains("value=\"no such stage\""));
     let csv =
         page(&server, &format!("{stages}?completedStage.export=csv&completedStage.sort=Stage"));
     assert!(csv.starts_with("Stage,Description,Jobs,"), "{csv}");
