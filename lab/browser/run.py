@@ -1,6 +1,6 @@
 """Pages in a real browser: one of each kind, one case for each run.
 
-Usage: browser.py CASE URL CHROMIUM PICTURES; ends with 0 when the case holds, else says on stderr what does not.
+Usage: run.py CASE URL CHROMIUM PICTURES; ends with 0 when the case holds, else says on stderr what does not.
 """
 import pathlib
 import sys
